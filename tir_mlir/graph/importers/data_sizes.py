@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.symbolic import Symbol, fold, names_in, parse, sources
-from tir_mlir.graph.importers.emitter import OperatorEmitter, is_number, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, OperatorEmitter, is_number, static_size
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
-def true_positions(e: OperatorEmitter, mask: Any, size: Any) -> Any:
+def true_positions(e: OperatorEmitter, mask: Operand, size: Any) -> Value:
     """The positions at which the elements of a mask, in row-major order, are true: int64[size].
 
     size: the name of their number, which becomes a size of the graph; one that it has already; or a number.
@@ -22,7 +25,7 @@ def true_positions(e: OperatorEmitter, mask: Any, size: Any) -> Any:
     return first_rows(e, positions, count, size)
 
 
-def first_rows(e: OperatorEmitter, x: Any, count: Any, size: Any) -> Any:
+def first_rows(e: OperatorEmitter, x: OnnxValue, count: Operand, size: Any) -> Value:
     """The first `count` rows of x, whose number is the size."""
     if isinstance(size, int):
         return e.slice(x, 0, 0, size)
@@ -37,7 +40,7 @@ def first_rows(e: OperatorEmitter, x: Any, count: Any, size: Any) -> Any:
 
 
 def slice_by_data(
-    e: OperatorEmitter, x: Any, axis: int, begin: Any, end: Any, size: Any, numbers: Mapping[str, Any]
+    e: OperatorEmitter, x: Value, axis: int, begin: Any, end: Any, size: Any, numbers: Mapping[str, Any]
 ) -> Any | None:
     """x[begin:end] along an axis, of bounds with names in `numbers`: tensors of one integer; None where there are none.
 
@@ -69,7 +72,7 @@ def data_dependent_names(size: Any, numbers: Mapping[str, Any]) -> list[str]:
         return []
 
 
-def number_from_data(e: OperatorEmitter, size: Any, numbers: Mapping[str, Any]) -> Any:
+def number_from_data(e: OperatorEmitter, size: Any, numbers: Mapping[str, Any]) -> Value:
     """The value of an expression of sizes, and of numbers from data by their names: int64[]. Errors: GraphError."""
     words = {"+": "add", "-": "subtract", "*": "multiply", "//": "floor_divide", "%": "floor_mod"}
 
@@ -82,7 +85,7 @@ def number_from_data(e: OperatorEmitter, size: Any, numbers: Mapping[str, Any]) 
     return e.reshape(value, ())
 
 
-def row_by_data(e: OperatorEmitter, x: Any, axis: int, index: Any, numbers: Mapping[str, Any]) -> Any:
+def row_by_data(e: OperatorEmitter, x: Value, axis: int, index: Any, numbers: Mapping[str, Any]) -> Value:
     """x[index] along an axis, of an index from data; a negative one is counted from the end."""
     rows = static_size(x.shape[axis], "the size of an axis whose row is chosen by a number from data")
     position = number_from_data(e, index, numbers)
@@ -90,13 +93,13 @@ def row_by_data(e: OperatorEmitter, x: Any, axis: int, index: Any, numbers: Mapp
     return e.op("take", x, from_end, axis=axis)
 
 
-def _clamp_bound(e: OperatorEmitter, bound: Any, rows: int) -> Any:
+def _clamp_bound(e: OperatorEmitter, bound: Value, rows: int) -> Any:
     """A bound of a slice as one from 0 to the number of rows."""
     from_end = e.op("where", e.op("less", bound, e.constant(0, "int64")), e.add(bound, rows), bound)
     return e.clip(from_end, 0, rows)
 
 
-def number_of_rows(e: OperatorEmitter, size: str) -> Any:
+def number_of_rows(e: OperatorEmitter, size: str) -> Value:
     """The value of a size of a tensor, a name: int64[]. Errors: GraphError for one that no tensor has."""
     (carrier,) = e.carriers([size])
     source = sources([carrier.shape])[size]
@@ -104,12 +107,12 @@ def number_of_rows(e: OperatorEmitter, size: str) -> Any:
     return e.binary("floor_divide", e.binary("subtract", rows, source.rest, "int64"), source.factor, "int64")
 
 
-def _numbers_along(e: OperatorEmitter, x: Any, axis: int) -> Any:
+def _numbers_along(e: OperatorEmitter, x: Any, axis: int) -> Value:
     """0, 1, .. along an axis of a tensor."""
     return e.op("cumsum", _ones_along(e, x, axis), axis=axis, exclusive=True)
 
 
-def _ones_along(e: OperatorEmitter, x: Any, axis: int) -> Any:
+def _ones_along(e: OperatorEmitter, x: Value, axis: int) -> Value:
     """1 for each element of an axis of a tensor."""
     for other in range(len(x.shape)):
         if other != axis:
@@ -117,7 +120,7 @@ def _ones_along(e: OperatorEmitter, x: Any, axis: int) -> Any:
     return e.op("ones_like", e.cast(x, "int64"))
 
 
-def coordinates(e: OperatorEmitter, positions: Any, shape: Sequence[Any]) -> list[Any]:
+def coordinates(e: OperatorEmitter, positions: Value, shape: Sequence[Any]) -> list[Any]:
     """Positions in row-major order as an index for each axis of a shape of numbers, or whose first size only is a
     name."""
     indices: list[Any] = []
@@ -127,7 +130,7 @@ def coordinates(e: OperatorEmitter, positions: Any, shape: Sequence[Any]) -> lis
     return [positions, *indices]
 
 
-def unique(e: OperatorEmitter, values: Any, size: Any) -> tuple[Any, Any, Any, Any]:
+def unique(e: OperatorEmitter, values: Value, size: Any) -> tuple[Any, Any, Any, Any]:
     """Of a vector in which equal elements are neighbours, or a matrix in which equal rows are: each once, the positions
     where they begin, the number of the group of each element, and the sizes of the groups.
 
@@ -159,7 +162,7 @@ MOST_COLUMNS = 64
 """The most columns of a matrix whose rows are put in order: each is put in order by itself."""
 
 
-def argsort_rows(e: OperatorEmitter, rows: Any) -> Any:
+def argsort_rows(e: OperatorEmitter, rows: Any) -> Value:
     """The numbers of the rows of a matrix by their first elements, then by the second ones; equal rows keep their
     order. Errors: GraphError for many columns."""
     count, columns = rows.shape

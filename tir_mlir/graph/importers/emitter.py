@@ -1,9 +1,9 @@
-"""What fronts are written with: operators of a graph builder on values and numbers, with types converted."""
+"""What importers are written with: operators of a graph builder on values and numbers, with types converted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,28 +12,38 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, equal, leaves, parse, sources
 from tir_mlir.te.expr import int_expr
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import GraphBuilder, Value
+
+Size: TypeAlias = int | str | te.Expr
+"""A size of a shape: a number, a named size or an expression of names."""
+OnnxValue: TypeAlias = "Value | np.ndarray"
+"""A tensor of the graph, or an array that is known at import."""
+Operand: TypeAlias = "Value | np.ndarray | int | float"
+"""What an operator takes: a tensor, a known array, or a number."""
+
 _EMBEDDED = 1024
 """The most numbers of a constant in the text of a graph."""
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 class OperatorEmitter:
-    """A graph builder with the few shapes that the tables of all fronts share.
+    """A graph builder with the few shapes that the tables of all importers share.
 
     Operands are Values or numbers; a number becomes a constant of the type that is asked for.
     """
 
-    def __init__(self, builder: Any):
+    def __init__(self, builder: GraphBuilder):
         self.builder = builder
-        self.inputs: list[Any] = []  # those of the graph that are no weights
-        self._tables: dict[tuple[bytes, tuple[int, ...], str], Any] = {}
+        self.inputs: list[Value] = []  # those of the graph that are not weights
+        self._tables: dict[tuple[bytes, tuple[int, ...], str], Value] = {}
         self._made: dict[Hashable, Any] = {}
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator of the table; attributes that are None are left at their defaults."""
         return self.builder.op(operator, *operands, **{k: v for k, v in attrs.items() if v is not None})
 
-    def constant(self, value: Any, dtype: str) -> Any:
+    def constant(self, value: Any, dtype: str) -> Value:
         """A constant: a number or an array, of a type."""
         if dtype == "bfloat16":  # NumPy has no such type
             return self.op("astype", self.builder.constant(np.asarray(value, "float32")), dtype=dtype)
@@ -44,7 +54,7 @@ class OperatorEmitter:
                 f"the number {value} is not a {dtype}\n  fix: cast the operands to a type that has it"
             ) from None
 
-    def table(self, value: np.ndarray, dtype: str) -> Any:
+    def table(self, value: np.ndarray, dtype: str) -> Value:
         """Many numbers of a float type, known when the graph is made: a weight, the same one for the same numbers."""
         if value.size <= _EMBEDDED or dtype not in ("float32", "float64"):
             return self.constant(value, dtype)
@@ -60,39 +70,39 @@ class OperatorEmitter:
             self._made[key] = make()
         return self._made[key]
 
-    def cast(self, x: Any, dtype: str) -> Any:
+    def cast(self, x: Operand, dtype: str) -> Any:
         """x in a type: itself if it has it, a constant for a number."""
         if isinstance(x, (bool, int, float)):
             return self.constant(x, dtype)
         return x if x.dtype == dtype else self.op("astype", x, dtype=dtype)
 
-    def binary(self, operator: str, x: Any, y: Any, dtype: str) -> Any:
+    def binary(self, operator: str, x: Operand, y: Operand, dtype: str) -> Value:
         """operator(x, y), both in a type; they broadcast."""
         return self.op(operator, self.cast(x, dtype), self.cast(y, dtype))
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Value, y: Operand) -> Value:
         """x + y in the type of x."""
         return self.binary("add", x, y, x.dtype)
 
-    def subtract(self, x: Any, y: Any) -> Any:
+    def subtract(self, x: Value, y: Operand) -> Value:
         """x - y in the type of x."""
         return self.binary("subtract", x, y, x.dtype)
 
-    def multiply(self, x: Any, y: Any) -> Any:
+    def multiply(self, x: Value, y: Operand) -> Value:
         """x * y in the type of x."""
         return self.binary("multiply", x, y, x.dtype)
 
-    def divide(self, x: Any, y: Any) -> Any:
+    def divide(self, x: Value, y: Operand) -> Value:
         """x / y in the type of x."""
         return self.binary("divide", x, y, x.dtype)
 
-    def clip(self, x: Any, low: float | None, high: float | None) -> Any:
+    def clip(self, x: Value, low: float | None, high: float | None) -> Value:
         """min(max(x, low), high); None: no bound."""
         if low is not None:
             x = self.binary("maximum", x, low, x.dtype)
         return x if high is None else self.binary("minimum", x, high, x.dtype)
 
-    def log_sum_exp(self, x: Any, axes: Sequence[int], keepdims: bool) -> Any:
+    def log_sum_exp(self, x: Value, axes: Sequence[int], keepdims: bool) -> Value:
         """log(sum(exp(x))) over axes, with the maximum taken out where it is finite: infinities, and sums of no terms,
         are those of the formula."""
         top = self.op("max", x, axis=list(axes), keepdims=True)
@@ -102,29 +112,29 @@ class OperatorEmitter:
         reduced_shape = [n for axis, n in enumerate(x.shape) if axis not in axes]
         return result if keepdims else self.op("reshape", result, shape=tuple(reduced_shape))
 
-    def reshape(self, x: Any, shape: Sequence[Any]) -> Any:
+    def reshape(self, x: OnnxValue, shape: Sequence[Size]) -> Any:
         """x in another shape; itself if it has it."""
         return x if same_shape(x.shape, shape) else self.op("reshape", x, shape=tuple(shape))
 
-    def permute(self, x: Any, axes: Sequence[int]) -> Any:
+    def permute(self, x: OnnxValue, axes: Sequence[int]) -> Any:
         """Axis i of the result is axis axes[i] of x."""
         return x if list(axes) == list(range(len(axes))) else self.op("permute_dims", x, axes=tuple(axes))
 
-    def broadcast(self, x: Any, shape: Sequence[Any]) -> Any:
+    def broadcast(self, x: OnnxValue, shape: Sequence[Size]) -> Any:
         """x repeated along axes of size 1 and new leading axes."""
         return x if same_shape(x.shape, shape) else self.op("broadcast_to", x, shape=tuple(shape))
 
-    def slice(self, x: Any, axis: int, begin: Any, end: Any, step: int = 1) -> Any:
+    def slice(self, x: OnnxValue, axis: int, begin: Size, end: Size, step: int = 1) -> Any:
         """x[begin:end:step] along an axis, 0 <= begin <= end <= its size."""
         if step == 1 and is_number(begin, 0) and equal(size_form(end), size_form(x.shape[axis])):
             return x
         return self.op("strided_slice", x, axes=[axis], begin=[begin], end=[end], strides=[step])
 
-    def concat(self, parts: Sequence[Any], axis: int) -> Any:
+    def concat(self, parts: Sequence[OnnxValue], axis: int) -> Any:
         """Tensors one after the other along an axis."""
         return parts[0] if len(parts) == 1 else self.op("concat", *parts, axis=axis)
 
-    def carriers(self, sizes: Sequence[str]) -> list[Any]:
+    def carriers(self, sizes: Sequence[str]) -> list[Value]:
         """Inputs of the graph that have the names in these sizes among their own."""
         names = dict.fromkeys(p.name for size in sizes for p in leaves(parse(size)) if isinstance(p, Symbol))
         found = sources([x.shape for x in self.inputs])
@@ -133,27 +143,27 @@ class OperatorEmitter:
             raise GraphError(
                 f"the size {missing[0]} is not a dimension of an input\n  fix: pass it as one, or make it static"
             )
-        return [x for n, x in enumerate(inputs.values()) if all(x is not y for y in list(inputs.values())[:n])]
+        return list({id(x): x for x in inputs.values() if x is not None}.values())
 
 
-def is_number(size: Any, number: int) -> bool:
+def is_number(size: Size, number: int) -> bool:
     """Whether a size is a number, and this one."""
     return isinstance(size, int) and size == number
 
 
-def size_form(size: Any) -> IntExpr:
+def size_form(size: Size) -> IntExpr:
     """The integer expression of a size: a number, text or a te expression; of anything else a symbol."""
     if isinstance(size, te.Expr):
         return int_expr(size, lambda key: Symbol(size.leaves[key].name), lambda part: Symbol(str(part)))
     return parse(size) if isinstance(size, int | str) else Symbol(str(size))
 
 
-def same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:
+def same_shape(a: Sequence[Size], b: Sequence[Size]) -> bool:
     """Whether two shapes are known to be equal."""
     return len(a) == len(b) and all(map(equal, map(size_form, a), map(size_form, b)))
 
 
-def static_size(size: Any, what: str) -> int:
+def static_size(size: Size, what: str) -> int:
     """A size that has to be a number."""
     if isinstance(size, int):
         return size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from tir_mlir import te
 from tir_mlir.dialect.graph import free_name, node_of
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.importers.emitter import OperatorEmitter
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 BLOCK = 64
 """The most keys that are read or left out together: whole vectors, and a microsecond of a head."""
@@ -42,7 +45,7 @@ def _source(value: Any) -> Any:
     return value if node is None or node.operator != "reshape" else _source(node.inputs[0])
 
 
-def _visible_blocks(e: OperatorEmitter, mask: Any, size: int) -> Any:
+def _visible_blocks(e: OperatorEmitter, mask: Any, size: int) -> Value:
     """The first blocks of so many keys, of which a query sees any."""
     whole = mask.shape[-1] // size
     count = e.builder.call_te(partial(_last_block, size=size), mask, name_hint="blocks_seen")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.graph.importers.emitter import OperatorEmitter, static_size
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 MAX_DENSE_SIZE = 32
 """The most elements that are transformed by one matrix, unless their number is prime."""
@@ -87,7 +90,7 @@ def _transform_last_axis(e: OperatorEmitter, x: Parts, forward: bool) -> Parts:
     return e.reshape(real, [*outer, size]), e.reshape(imaginary, [*outer, size])
 
 
-def _half(e: OperatorEmitter, x: Any) -> Parts:
+def _half(e: OperatorEmitter, x: Value) -> Parts:
     """As `_last`, of real numbers: of the first of two steps half is computed, as the rest are conjugates of it."""
     size, axis = static_size(x.shape[-1], "the size of a Fourier transform"), len(x.shape) - 1
     first = _factor(size) if size > MAX_DENSE_SIZE else 1

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import OperatorEmitter, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, OperatorEmitter, static_size
 from tir_mlir.graph.importers.filled_caches import blocks_seen
 from tir_mlir.topi.nn.pooling import max_pool_with_indices
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
-def linear(e: OperatorEmitter, x: Any, weight: Any, bias: Any = None) -> Any:
+
+def linear(e: OperatorEmitter, x: Operand, weight: Value, bias: Operand | None = None) -> Value:
     """x @ weight.T + bias; weight has the axes (out, in), or (in)."""
     y = e.op("matmul" if len(weight.shape) == 1 else "nn.dense", x, weight)
     return y if bias is None else e.op("add", y, bias)
 
 
-def scaled_sum(e: OperatorEmitter, x: Any, product: Any, alpha: float, beta: float) -> Any:
+def scaled_sum(e: OperatorEmitter, x: Any, product: Value, alpha: float, beta: float) -> Any:
     """beta * x + alpha * product."""
     if alpha != 1:
         product = e.multiply(product, alpha)
@@ -33,7 +36,7 @@ _KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
 
 
 def convolution(
-    e: OperatorEmitter, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    e: OperatorEmitter, x: Value, weight: Value, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
     """x (n, c, ..) with weight (o, c / groups, ..), plus bias (o). padding: one an axis, or those before all axes and
     then those after, or "same", "valid"."""
@@ -74,7 +77,9 @@ def _taps_of_single_window(
     return found
 
 
-def _product_of_single_window(e: OperatorEmitter, x: Any, weight: Any, taps: Sequence[tuple[range, range]]) -> Any:
+def _product_of_single_window(
+    e: OperatorEmitter, x: OnnxValue, weight: OnnxValue, taps: Sequence[tuple[range, range]]
+) -> Value:
     """The convolution as the product of a row for each image, (n, o, 1, ..)."""
     for axis, (of_weight, of_image) in enumerate(taps):
         weight = e.slice(weight, 2 + axis, of_weight.start, of_weight.stop)
@@ -85,8 +90,8 @@ def _product_of_single_window(e: OperatorEmitter, x: Any, weight: Any, taps: Seq
 
 def transposed_convolution(
     e: OperatorEmitter,
-    x: Any,
-    weight: Any,
+    x: Value,
+    weight: Value,
     bias: Any,
     stride: Any,
     padding: Any,
@@ -121,7 +126,7 @@ def _transposed_sizes(
     return [(n - 1) * s + k - low - high + m for n, k, s, (low, high, m) in sizes]
 
 
-def with_bias(e: OperatorEmitter, x: Any, bias: Any, axes: int) -> Any:
+def with_bias(e: OperatorEmitter, x: Operand, bias: Any, axes: int) -> Any:
     """x (n, c, ..) plus bias (c)."""
     return x if bias is None else e.op("add", x, e.reshape(bias, (bias.shape[0], *[1] * axes)))
 
@@ -147,15 +152,15 @@ def _both_sides(padding: Any, axes: int, weight: Any, dilation: Sequence[int] | 
 def pool(
     e: OperatorEmitter,
     kind: str,
-    x: Any,
+    x: Value,
     axes: int,
-    size: Any,
+    size: Sequence[int],
     stride: Any = None,
     padding: Any = 0,
     dilation: Any = 1,
     ceil_mode: bool = False,
     count_include_pad: bool | None = None,
-) -> Any:
+) -> Value:
     """The maximum ("max") or mean ("avg") of windows over the last `axes` axes. stride: default the window's size.
     padding: one an axis, or those before all axes and then those after. x may have no batch axis."""
     size, *window = _window(axes, size, stride, padding, dilation)
@@ -174,7 +179,7 @@ def pool_with_indices(
     padding: Any,
     dilation: Any,
     ceil_mode: bool,
-    **order: bool,
+    **order: Any,
 ) -> list[Any]:
     """The maxima and their indices. order: `columns` and `of_image` of `max_pool_with_indices`."""
     window, batched = _window(axes, size, stride, padding, dilation), _add_batch_axis(e, x, axes)
@@ -182,18 +187,20 @@ def pool_with_indices(
     return [y if batched is x else e.reshape(y, y.shape[1:]) for y in both]
 
 
-def _window(axes: int, size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[list[int], ...]:
+def _window(
+    axes: int, size: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> tuple[list[int], ...]:
     """Size, strides, padding on both sides, and dilation of windows, with a number for each axis."""
     size, padding = every_axis(size, axes), every_axis(padding, axes)
     sides = padding if len(padding) == 2 * axes else [*padding, *padding]
     return size, every_axis(stride, axes) if stride else size, sides, every_axis(dilation, axes)
 
 
-def _add_batch_axis(e: OperatorEmitter, x: Any, axes: int) -> Any:
+def _add_batch_axis(e: OperatorEmitter, x: Value, axes: int) -> Value:
     return x if len(x.shape) == axes + 2 else e.reshape(x, (1, *x.shape))
 
 
-def adaptive_mean(e: OperatorEmitter, x: Any, axes: int, size: Any) -> Any:
+def adaptive_mean(e: OperatorEmitter, x: Value, axes: int, size: Any) -> Value:
     """The means of size[a] equal parts of each of the last axes; None: as many as there are."""
     output_size = [n if s is None else s for s, n in zip(every_axis(size, axes), x.shape[-axes:], strict=True)]
     if all(isinstance(s, int) and s == 1 for s in output_size):
@@ -203,18 +210,20 @@ def adaptive_mean(e: OperatorEmitter, x: Any, axes: int, size: Any) -> Any:
     return y if batched is x else e.reshape(y, y.shape[1:])
 
 
-def _vector(e: OperatorEmitter, vector: Any, like: Any, size: Any, number: float) -> Any:
+def _vector(e: OperatorEmitter, vector: Operand, like: Value, size: Any, number: float) -> Any:
     return e.broadcast(e.constant(number, like.dtype), (size,)) if vector is None else vector
 
 
-def batch_norm(e: OperatorEmitter, x: Any, scale: Any, shift: Any, mean: Any, variance: Any, eps: float) -> Any:
+def batch_norm(
+    e: OperatorEmitter, x: Operand, scale: Operand, shift: Operand, mean: Value, variance: Operand, eps: float
+) -> Value:
     """(x - mean) / sqrt(variance + eps) * scale + shift for channels at axis 1."""
     scale, shift = _vector(e, scale, mean, mean.shape[0], 1), _vector(e, shift, mean, mean.shape[0], 0)
     y = e.op("nn.batch_norm", x, scale, shift, mean, variance, axis=1, epsilon=eps)
     return y[0] if isinstance(y, (tuple, list)) else y
 
 
-def layer_norm(e: OperatorEmitter, x: Any, last_axes: int, scale: Any, shift: Any, eps: float) -> Any:
+def layer_norm(e: OperatorEmitter, x: Value, last_axes: int, scale: Operand, shift: Operand, eps: float) -> Any:
     """Mean 0 and variance 1 over the last axes, times scale, plus shift."""
     shape = tuple(x.shape[len(x.shape) - last_axes :])
     scale = e.broadcast(e.constant(1, x.dtype), shape) if scale is None else scale
@@ -222,14 +231,14 @@ def layer_norm(e: OperatorEmitter, x: Any, last_axes: int, scale: Any, shift: An
     return e.op("nn.layer_norm", x, scale, shift, axis=list(range(-last_axes, 0)), epsilon=eps)
 
 
-def rms_norm(e: OperatorEmitter, x: Any, last_axes: int, scale: Any, eps: float) -> Any:
+def rms_norm(e: OperatorEmitter, x: Value, last_axes: int, scale: Operand, eps: float) -> Any:
     """x / sqrt(mean(x * x) + eps) over the last axes, times scale."""
     shape = tuple(x.shape[len(x.shape) - last_axes :])
     scale = e.broadcast(e.constant(1, x.dtype), shape) if scale is None else scale
     return e.op("nn.rms_norm", x, scale, axis=list(range(-last_axes, 0)), epsilon=eps)
 
 
-def group_norm(e: OperatorEmitter, x: Any, groups: int, scale: Any, shift: Any, eps: float) -> Any:
+def group_norm(e: OperatorEmitter, x: Value, groups: int, scale: Operand, shift: Operand, eps: float) -> Any:
     """Mean 0 and variance 1 over the channels of a group and all axes behind them, then scale and shift by channel."""
     channels = x.shape[1]
     scale, shift = _vector(e, scale, x, channels, 1), _vector(e, shift, x, channels, 0)
@@ -239,10 +248,10 @@ def group_norm(e: OperatorEmitter, x: Any, groups: int, scale: Any, shift: Any, 
 
 def attention(
     e: OperatorEmitter,
-    query: Any,
-    key: Any,
+    query: Value,
+    key: Value,
     value: Any,
-    mask: Any = None,
+    mask: Value | None = None,
     causal: bool = False,
     scale: float | None = None,
 ) -> Any:
@@ -267,19 +276,19 @@ def attention(
     return e.reshape(y, (*shape[:-1], y.shape[-1]))
 
 
-def _merge_batch_axes(e: OperatorEmitter, x: Any, batches: Any) -> Any:
+def _merge_batch_axes(e: OperatorEmitter, x: Value, batches: Any) -> Value:
     """x of several axes of batches, as one."""
     x = e.broadcast(x, (*batches, *x.shape[-3:]))
     return e.reshape(x, (math.prod(batches), *x.shape[-3:]))
 
 
-def _merged_mask(e: OperatorEmitter, mask: Any, batches: Any) -> Any:
+def _merged_mask(e: OperatorEmitter, mask: Value, batches: Any) -> Value:
     """A mask over several axes of batches as one over the merged axis; one that does not differ in them remains so."""
     differs = any(size != 1 for size in mask.shape[:-3])
     return _merge_batch_axes(e, mask, batches) if differs else e.reshape(mask, mask.shape[-3:])
 
 
-def sized_range(e: OperatorEmitter, begin: Any, count: Any, step: Any, dtype: str, name: str) -> Any:
+def sized_range(e: OperatorEmitter, begin: Any, count: Any, step: int, dtype: str, name: str) -> Value:
     """begin, begin + step, .., `count` of them: numbers or te expressions of sizes.
 
     A function knows the sizes of its operands only: those inputs of the graph that have them are operands.
@@ -292,7 +301,7 @@ def sized_range(e: OperatorEmitter, begin: Any, count: Any, step: Any, dtype: st
     return e.builder.call_te(arange, e.carriers(texts), name_hint=name)
 
 
-def _cast_expr(value: Any, dtype: str) -> Any:
+def _cast_expr(value: te.Var, dtype: str) -> te.Expr:
     return value.astype(dtype) if isinstance(value, te.Expr) else value
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from math import pi, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import OperatorEmitter, static_size
+from tir_mlir.graph.importers.emitter import Operand, OperatorEmitter, static_size
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import GraphBuilder, Value
 
 NAME = "random_state"
 """The input: int64 (2,), the seed and the offset."""
@@ -19,12 +22,12 @@ EPSILON = 2.0**-23
 class RandomState:
     """The state that a graph draws from. allowed: whether it may have state at all."""
 
-    def __init__(self, builder: Any, allowed: bool):
+    def __init__(self, builder: GraphBuilder, allowed: bool):
         self.builder, self.allowed = builder, allowed
         self.draws = 0
         self.value: Any = None
 
-    def words(self, e: OperatorEmitter, count: int, words: int) -> Any:
+    def words(self, e: OperatorEmitter, count: int, words: int) -> Value:
         """The next draw: uint32 (count, words), see `topi.philox`. Errors: GraphError without a state."""
         if not self.allowed:
             raise GraphError(
@@ -38,7 +41,7 @@ class RandomState:
         self.draws += 1
         return e.op("philox", self.value, count=count, words=words, draw=self.draws - 1)
 
-    def next_state(self, e: OperatorEmitter) -> Any:
+    def next_state(self, e: OperatorEmitter) -> Value:
         """The state after all draws."""
         return e.op("add", self.value, e.constant([0, STEP * self.draws], "int64"))
 
@@ -48,7 +51,7 @@ def uniform(e: OperatorEmitter, state: RandomState, shape: Any) -> Any:
     return _in_unit(e, e.reshape(state.words(e, _count(shape), 1), shape))
 
 
-def uniform_by_fours(e: OperatorEmitter, state: RandomState, shape: Any) -> Any:
+def uniform_by_fours(e: OperatorEmitter, state: RandomState, shape: Any) -> Value:
     """The same of all words: four elements that are adjacent have one block."""
     count = _count(shape)
     words = e.op("reshape", state.words(e, -(-count // 4), 4), shape=(-1,))
@@ -70,7 +73,7 @@ def normal(e: OperatorEmitter, state: RandomState, shape: Any) -> Any:
     return e.op("multiply", length, e.op("sin", e.multiply(angle, 2 * pi)))
 
 
-def integers(e: OperatorEmitter, state: RandomState, shape: Any, low: int, high: int) -> Any:
+def integers(e: OperatorEmitter, state: RandomState, shape: Any, low: int, high: int) -> Value:
     """Integers of low..high - 1, int64, of the first word of a block for each element."""
     if not 0 < high - low <= 1 << 28:
         raise GraphError(f"random integers of {high - low} values\n  fix: 1 to 2**28 values")
@@ -82,5 +85,5 @@ def _count(shape: Any) -> int:
     return prod(static_size(size, "a size of a tensor of random numbers") for size in shape)
 
 
-def _in_unit(e: OperatorEmitter, words: Any) -> Any:
+def _in_unit(e: OperatorEmitter, words: Operand) -> Value:
     return e.add(e.multiply(e.cast(words, "float32"), SCALE), SCALE / 2)

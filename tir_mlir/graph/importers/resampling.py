@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir import te
 from tir_mlir.graph.importers.emitter import OperatorEmitter
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 Table = tuple[np.ndarray, np.ndarray | None]
 """Positions (m, taps) of an axis, and weights of the same shape; None: of one tap, 1."""
@@ -69,8 +72,8 @@ def antialiased_table(size: int, result: int, step: float, kind: str) -> Table:
 
 
 def resample_symbolic_axis(
-    e: OperatorEmitter, x: Any, axis: int, result: Any, method: str, scale: float | None, corners: bool
-) -> Any:
+    e: OperatorEmitter, x: Value, axis: int, result: Any, method: str, scale: float | None, corners: bool
+) -> Value:
     """x with one axis in another size, of which one is known only when the model runs: the table is computed then.
 
     method: "nearest", "nearest_exact", "linear" or "cubic". A size that is whole times as large, "nearest": each
@@ -161,7 +164,7 @@ def _cubic(d: np.ndarray, slope: float) -> np.ndarray:
     return np.where(d <= 1, near, np.where(d < 2, far, 0))
 
 
-def resample_axis(e: OperatorEmitter, x: Any, axis: int, table: Table) -> Any:
+def resample_axis(e: OperatorEmitter, x: Value, axis: int, table: Table) -> Any:
     """x with one axis read by a table; itself if the table names each element once."""
     positions, weights = table
     whole = weights is None or bool(np.all(np.isin(weights, (0, 1))))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import fourier
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import Operand, axis_in, static_size
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @dataclass(frozen=True)
@@ -91,19 +94,19 @@ def _part(e: TorchEmitter, value: Any, name: str, dtype: str) -> Any:
 
 
 @on_pairs("complex")
-def pair(e: TorchEmitter, real: Any, imag: Any) -> Any:
+def pair(e: TorchEmitter, real: Value, imag: Value) -> Any:
     shape = e.shape
     return Pair(e.broadcast(real, shape), e.broadcast(imag, shape))
 
 
 @on_pairs("view_as_complex", "view_as_complex_copy")
-def from_last_axis(e: TorchEmitter, x: Any) -> Any:
+def from_last_axis(e: TorchEmitter, x: Value) -> Any:
     axis = len(x.shape) - 1
     return Pair(*(e.reshape(e.slice(x, axis, n, n + 1), x.shape[:-1]) for n in (0, 1)))
 
 
 @on_pairs("view_as_real", "view_as_real_copy")
-def to_last_axis(e: TorchEmitter, x: Pair) -> Any:
+def to_last_axis(e: TorchEmitter, x: Pair) -> Value:
     return e.concat([e.reshape(p, (*x.shape, 1)) for p in (x.real, x.imaginary)], len(x.shape))
 
 
@@ -133,12 +136,12 @@ def size(e: TorchEmitter, x: Pair) -> Any:
 
 
 @on_pairs("angle")
-def angle(e: TorchEmitter, x: Pair) -> Any:
+def angle(e: TorchEmitter, x: Pair) -> Value:
     return e.op("atan2", x.imaginary, x.real)
 
 
 @on_pairs("polar")
-def polar(e: TorchEmitter, abs: Any, angle: Any) -> Any:
+def polar(e: TorchEmitter, abs: Operand, angle: Operand) -> Any:
     return Pair(e.op("multiply", abs, e.op("cos", angle)), e.op("multiply", abs, e.op("sin", angle)))
 
 
@@ -148,7 +151,7 @@ def exponential(e: TorchEmitter, x: Pair) -> Any:
 
 
 @on_pairs("mul.Tensor", "mul.Scalar", "mul")
-def multiply(e: TorchEmitter, x: Any, other: Any) -> Any:
+def multiply(e: TorchEmitter, x: Any, other: Value) -> Any:
     if not isinstance(x, Pair):
         x, other = other, x
     if not isinstance(other, (Pair, complex)):
@@ -158,7 +161,7 @@ def multiply(e: TorchEmitter, x: Any, other: Any) -> Any:
 
 
 @on_pairs("div.Tensor", "div.Scalar", "div")
-def divide(e: TorchEmitter, x: Any, other: Any) -> Any:
+def divide(e: TorchEmitter, x: Any, other: Value) -> Any:
     if not isinstance(other, (Pair, complex)):
         return Pair(*(e.binary("divide", p, other, x.dtype) for p in (x.real, x.imaginary)))
     by = parts_of(e, other, x.dtype)
@@ -168,7 +171,7 @@ def divide(e: TorchEmitter, x: Any, other: Any) -> Any:
 
 
 @on_pairs("add.Tensor", "sub.Tensor")
-def sum_of_pairs(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
+def sum_of_pairs(e: TorchEmitter, x: Any, other: Any, alpha: int = 1) -> Any:
     if alpha != 1:
         raise GraphError(f"alpha={alpha} of complex numbers\n  fix: multiply first")
     dtype = (x if isinstance(x, Pair) else other).dtype

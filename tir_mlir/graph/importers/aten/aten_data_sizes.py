@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from tir_mlir.graph.importers.aten.aten_ordering import first_sorted
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.data_sizes import argsort_rows, coordinates, true_positions, unique
-from tir_mlir.graph.importers.emitter import axis_in, same_shape, static_size
+from tir_mlir.graph.importers.emitter import Operand, axis_in, same_shape, static_size
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @aten("nonzero", "argwhere")
-def nonzero(e: TorchEmitter, x: Any) -> Any:
+def nonzero(e: TorchEmitter, x: Value) -> Any:
     """The indices of the elements that are not 0, a row for each."""
     if not x.shape:
         raise GraphError("the positions in a tensor without axes\n  fix: x.reshape(1)")
@@ -23,7 +26,7 @@ def nonzero(e: TorchEmitter, x: Any) -> Any:
     return e.op("stack", *coordinates(e, positions, [x.shape[0], *_static(x, 1)]), axis=1)
 
 
-def _truth(e: TorchEmitter, x: Any) -> Any:
+def _truth(e: TorchEmitter, x: Value) -> Any:
     return x if x.dtype == "bool" else e.binary("not_equal", x, 0, x.dtype)
 
 
@@ -32,14 +35,14 @@ def _static(x: Any, first: int = 0) -> list[int]:
 
 
 @aten("masked_select")
-def masked_select(e: TorchEmitter, x: Any, mask: Any) -> Any:
+def masked_select(e: TorchEmitter, x: Value, mask: Value) -> Value:
     """The elements at which a mask is true."""
     shape = x.shape if same_shape(x.shape, mask.shape) else np.broadcast_shapes(_static(x), _static(mask))
     flat = e.op("reshape", e.broadcast(x, shape), shape=(-1,))
     return e.op("take", flat, true_positions(e, e.broadcast(mask, shape), e.shape[0]), axis=0)
 
 
-def select_by_mask(e: TorchEmitter, x: Any, indices: Any) -> Any:
+def select_by_mask(e: TorchEmitter, x: Value, indices: Any) -> Value:
     """x[:, mask]: one mask, of one or several axes."""
     (axis, mask), *others = [(axis, tensor) for axis, tensor in enumerate(indices) if tensor is not None]
     if others:
@@ -53,7 +56,7 @@ def select_by_mask(e: TorchEmitter, x: Any, indices: Any) -> Any:
 
 @aten("_unique2", "_unique")
 def unique_elements(
-    e: TorchEmitter, x: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+    e: TorchEmitter, x: Value, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
     """Each element once, in order; for each element of x the position of its value there; how often each occurs."""
     flat = e.op("reshape", x, shape=(-1,))
@@ -69,7 +72,7 @@ def unique_elements(
 
 @aten("unique_dim")
 def unique_slices(
-    e: TorchEmitter, x: Any, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+    e: TorchEmitter, x: Value, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
     """As unique, of the slices along an axis, in the order of their first elements, then of the second ones."""
     axis, sizes = axis_in(dim, len(x.shape)), _static(x)
@@ -83,7 +86,7 @@ def unique_slices(
 
 
 @aten("repeat_interleave.self_Tensor")
-def repeat_by_data(e: TorchEmitter, x: Any, repeats: Any, dim: Any = None, output_size: Any = None) -> Any:
+def repeat_by_data(e: TorchEmitter, x: Value, repeats: Operand, dim: Any = None, output_size: Any = None) -> Value:
     """Each row as often as a tensor says, which sum up to a known number."""
     if not isinstance(output_size, int):
         raise GraphError("rows that are repeated as data say, without a limit\n  fix: output_size=, if it is known")
@@ -97,7 +100,7 @@ def repeat_by_data(e: TorchEmitter, x: Any, repeats: Any, dim: Any = None, outpu
 
 @aten("unique_consecutive")
 def unique_consecutive(
-    e: TorchEmitter, x: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+    e: TorchEmitter, x: Value, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
     """As unique, of each run of equal elements one."""
     if dim is not None and len(x.shape) != 1:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import Translation, aten, identity, in_float32, numbers_in_float32
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import FLOATS, axis_in, is_number
+from tir_mlir.graph.importers.emitter import FLOATS, Operand, axis_in, is_number
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @aten("floor.default", "ceil.default", "round.default", "trunc.default")
-def round_to_integer(e: TorchEmitter, x: Any) -> Any:
+def round_to_integer(e: TorchEmitter, x: Operand) -> Any:
     """An integer is itself."""
     return e.op(str(e.node.target).split(".")[1].rstrip("_"), x) if e.dtype in FLOATS else x
 
 
 @aten("reciprocal")
-def reciprocal(e: TorchEmitter, x: Any) -> Any:
+def reciprocal(e: TorchEmitter, x: Operand) -> Value:
     return e.binary("divide", 1, x, e.dtype)
 
 
 @aten("square")
-def square(e: TorchEmitter, x: Any) -> Any:
+def square(e: TorchEmitter, x: Operand) -> Value:
     return e.op("multiply", x, x)
 
 
@@ -35,25 +38,25 @@ def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
 
 
 @aten("gelu")
-def gelu(e: TorchEmitter, x: Any, approximate: str = "none") -> Any:
+def gelu(e: TorchEmitter, x: Operand, approximate: str = "none") -> Value:
     return e.op("nn.gelu" if approximate == "none" else "nn.gelu_tanh", x)
 
 
 @aten("hardtanh")
-def hardtanh(e: TorchEmitter, x: Any, min_val: float = -1, max_val: float = 1) -> Any:
+def hardtanh(e: TorchEmitter, x: Value, min_val: float = -1, max_val: float = 1) -> Value:
     if (min_val, max_val) == (0, 6):
         return e.op("nn.relu6", x)
     return e.clip(x, min_val, max_val)
 
 
 @aten("leaky_relu")
-def leaky_relu(e: TorchEmitter, x: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu(e: TorchEmitter, x: Operand, negative_slope: float = 0.01) -> Any:
     return e.op("nn.leakyrelu", x, alpha=float(negative_slope))
 
 
 @aten("prelu", "_prelu_kernel")
 @in_float32
-def prelu(e: TorchEmitter, x: Any, weight: Any) -> Any:
+def prelu(e: TorchEmitter, x: Value, weight: Value) -> Any:
     """x where positive, else x * weight of its channel (axis 1)."""
     if len(weight.shape) == 1 and len(x.shape) > 1 and not is_number(weight.shape[0], 1):
         weight = e.reshape(weight, (weight.shape[0], *[1] * (len(x.shape) - 2)))
@@ -62,7 +65,7 @@ def prelu(e: TorchEmitter, x: Any, weight: Any) -> Any:
 
 @aten("elu")
 @in_float32
-def elu(e: TorchEmitter, x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
+def elu(e: TorchEmitter, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
     """scale * (x where positive, else alpha * (exp(x * input_scale) - 1))."""
     inner = x if input_scale == 1 else e.multiply(x, input_scale)
     low = e.op("expm1", e.binary("minimum", inner, 0, x.dtype))
@@ -76,25 +79,25 @@ def celu(e: TorchEmitter, x: Any, alpha: float = 1) -> Any:
 
 
 @aten("softplus")
-def softplus(e: TorchEmitter, x: Any, beta: float = 1, threshold: float = 20) -> Any:
+def softplus(e: TorchEmitter, x: Operand, beta: float = 1, threshold: float = 20) -> Value:
     return e.op("nn.softplus", x, beta=float(beta), threshold=float(threshold))
 
 
 @aten("log_sigmoid", "log_sigmoid_forward")
 @in_float32
-def log_sigmoid(e: TorchEmitter, x: Any) -> Any:
+def log_sigmoid(e: TorchEmitter, x: Operand) -> Value:
     """-log(1 + exp(-x))."""
     return e.op("negative", _log_one_plus_exp(e, e.op("negative", x)))
 
 
 @aten("threshold")
-def threshold(e: TorchEmitter, x: Any, threshold: float, value: float) -> Any:
+def threshold(e: TorchEmitter, x: Value, threshold: float, value: float) -> Value:
     return e.op("where", e.binary("greater", x, threshold, x.dtype), x, e.constant(value, x.dtype))
 
 
 @aten("glu")
 @in_float32
-def glu(e: TorchEmitter, x: Any, dim: int = -1) -> Any:
+def glu(e: TorchEmitter, x: Any, dim: int = -1) -> Value:
     """The first half of an axis times the sigmoid of the second."""
     axis = axis_in(dim, len(x.shape))
     first, second = e.op("split", x, indices_or_sections=2, axis=axis)
@@ -103,27 +106,27 @@ def glu(e: TorchEmitter, x: Any, dim: int = -1) -> Any:
 
 @aten("logit", "special_logit")
 @in_float32
-def logit(e: TorchEmitter, x: Any, eps: float | None = None) -> Any:
+def logit(e: TorchEmitter, x: Value, eps: float | None = None) -> Value:
     """log(x / (1 - x)), of x limited to eps .. 1 - eps."""
     inside = x if eps is None else e.clip(x, eps, 1 - eps)
     return e.op("log", e.divide(inside, e.binary("subtract", 1, inside, inside.dtype)))
 
 
 @aten("softmax.int", "_softmax", "special_softmax")
-def softmax(e: TorchEmitter, x: Any, dim: int, dtype: Any = None, half_to_float: bool = False) -> Any:
+def softmax(e: TorchEmitter, x: Operand, dim: int, dtype: Any = None, half_to_float: bool = False) -> Any:
     return e.op("nn.softmax", e.cast(x, e.dtype), axis=dim)
 
 
 @aten("log_softmax.int", "_log_softmax")
-def log_softmax(e: TorchEmitter, x: Any, dim: int, dtype: Any = None, half_to_float: bool = False) -> Any:
+def log_softmax(e: TorchEmitter, x: Operand, dim: int, dtype: Any = None, half_to_float: bool = False) -> Any:
     return e.op("nn.log_softmax", e.cast(x, e.dtype), axis=dim)
 
 
-def _positive(e: TorchEmitter, x: Any) -> Any:
+def _positive(e: TorchEmitter, x: Value) -> Value:
     return e.binary("greater", x, 0, x.dtype)
 
 
-def _log_one_plus_exp(e: TorchEmitter, x: Any) -> Any:
+def _log_one_plus_exp(e: TorchEmitter, x: Value) -> Value:
     """log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))."""
     small = e.op("exp", e.op("negative", e.op("abs", x)))
     return e.op("add", e.binary("maximum", x, 0, x.dtype), e.op("log1p", small))
@@ -137,7 +140,7 @@ def _scale_operand(e: TorchEmitter, operand: Any, alpha: Any) -> Any:
 
 @aten("add")
 @numbers_in_float32
-def add(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
+def add(e: TorchEmitter, x: Operand, other: Operand, alpha: int = 1) -> Value:
     if e.dtype == "bool":
         return e.op("logical_or", x, e.cast(other, "bool"))
     return e.binary("add", x, _scale_operand(e, other, alpha), e.dtype)
@@ -145,19 +148,19 @@ def add(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
 
 @aten("sub")
 @numbers_in_float32
-def subtract(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
+def subtract(e: TorchEmitter, x: Operand, other: int, alpha: int = 1) -> Value:
     return e.binary("subtract", x, _scale_operand(e, other, alpha), e.dtype)
 
 
 @aten("rsub")
 @numbers_in_float32
-def subtract_from(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
+def subtract_from(e: TorchEmitter, x: Any, other: Operand, alpha: int = 1) -> Value:
     return e.binary("subtract", other, _scale_operand(e, x, alpha), e.dtype)
 
 
 @aten("mul")
 @numbers_in_float32
-def multiply(e: TorchEmitter, x: Any, other: Any) -> Any:
+def multiply(e: TorchEmitter, x: Operand, other: Operand) -> Any:
     if e.dtype == "bool":
         return e.op("logical_and", x, e.cast(other, "bool"))
     return e.binary("multiply", x, other, e.dtype)
@@ -165,7 +168,7 @@ def multiply(e: TorchEmitter, x: Any, other: Any) -> Any:
 
 @aten("div", "true_divide", "divide")
 @numbers_in_float32
-def divide(e: TorchEmitter, x: Any, other: Any, rounding_mode: str | None = None) -> Any:
+def divide(e: TorchEmitter, x: Any, other: Operand, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return e.binary("divide", x, other, e.dtype)
     if rounding_mode == "floor":
@@ -175,7 +178,7 @@ def divide(e: TorchEmitter, x: Any, other: Any, rounding_mode: str | None = None
 
 
 @aten("pow")
-def power(e: TorchEmitter, x: Any, exponent: Any) -> Any:
+def power(e: TorchEmitter, x: Operand, exponent: Operand) -> Any:
     """x ** exponent: products and roots for a few numbers, so that no power function is called."""
     if isinstance(exponent, (int, float)):
         base = e.cast(x, e.dtype)
@@ -195,28 +198,28 @@ def power(e: TorchEmitter, x: Any, exponent: Any) -> Any:
 
 
 @in_float32
-def _product_of_squares(e: TorchEmitter, x: Any, exponent: int) -> Any:
+def _product_of_squares(e: TorchEmitter, x: Value, exponent: int) -> Value:
     square = e.multiply(x, x)
     return e.multiply(square, x if exponent == 3 else square)
 
 
 @aten("addcmul")
 @in_float32
-def add_product(e: TorchEmitter, x: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
+def add_product(e: TorchEmitter, x: Operand, tensor1: Operand, tensor2: Operand, value: int = 1) -> Any:
     product = e.binary("multiply", tensor1, tensor2, e.dtype)
     return e.binary("add", x, _scale_operand(e, product, value), e.dtype)
 
 
 @aten("addcdiv")
 @in_float32
-def add_quotient(e: TorchEmitter, x: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
+def add_quotient(e: TorchEmitter, x: Operand, tensor1: Operand, tensor2: Operand, value: int = 1) -> Value:
     quotient = e.binary("divide", tensor1, tensor2, e.dtype)
     return e.binary("add", x, _scale_operand(e, quotient, value), e.dtype)
 
 
 @aten("lerp")
 @in_float32
-def blend(e: TorchEmitter, x: Any, end: Any, weight: Any) -> Any:
+def blend(e: TorchEmitter, x: Operand, end: Operand, weight: Operand) -> Value:
     apart = e.binary("subtract", end, x, e.dtype)
     return e.binary("add", x, e.binary("multiply", apart, weight, e.dtype), e.dtype)
 
@@ -238,29 +241,29 @@ for _name in ("and", "or", "xor"):
 
 
 @aten("__lshift__", "bitwise_left_shift")
-def shift_left(e: TorchEmitter, x: Any, other: Any) -> Any:
+def shift_left(e: TorchEmitter, x: Operand, other: Operand) -> Value:
     return e.binary("left_shift", x, other, e.dtype)
 
 
 @aten("__rshift__", "bitwise_right_shift")
-def shift_right(e: TorchEmitter, x: Any, other: Any) -> Any:
+def shift_right(e: TorchEmitter, x: Operand, other: Operand) -> Value:
     """Keeping the sign."""
     return e.binary("right_shift", x, other, e.dtype)
 
 
 @aten("fmax")
-def greater_number(e: TorchEmitter, x: Any, other: Any) -> Any:
+def greater_number(e: TorchEmitter, x: Operand, other: Operand) -> Value:
     """The maximum of two numbers; the number, if the other is NaN."""
     return e.binary("fmax" if e.dtype in FLOATS else "maximum", x, other, e.dtype)
 
 
 @aten("fmin")
-def lesser_number(e: TorchEmitter, x: Any, other: Any) -> Any:
+def lesser_number(e: TorchEmitter, x: Operand, other: Operand) -> Value:
     return e.binary("fmin" if e.dtype in FLOATS else "minimum", x, other, e.dtype)
 
 
 @aten("signbit")
-def has_sign(e: TorchEmitter, x: Any) -> Any:
+def has_sign(e: TorchEmitter, x: Value) -> Value:
     """Whether the sign is that of negative numbers, also that of -0 and NaN."""
     if x.dtype not in FLOATS:
         return e.binary("less", x, 0, x.dtype)
@@ -269,32 +272,32 @@ def has_sign(e: TorchEmitter, x: Any) -> Any:
 
 @aten("ldexp")
 @in_float32
-def times_power_of_two(e: TorchEmitter, x: Any, other: Any) -> Any:
+def times_power_of_two(e: TorchEmitter, x: Operand, other: Operand) -> Value:
     return e.binary("multiply", x, e.op("exp2", e.cast(other, e.dtype)), e.dtype)
 
 
 @aten("logical_not")
-def logical_not(e: TorchEmitter, x: Any) -> Any:
+def logical_not(e: TorchEmitter, x: Operand) -> Value:
     return e.op("logical_not", e.cast(x, "bool"))
 
 
 @aten("bitwise_not")
-def bitwise_not(e: TorchEmitter, x: Any) -> Any:
+def bitwise_not(e: TorchEmitter, x: Operand) -> Value:
     return e.op("logical_not" if e.dtype == "bool" else "bitwise_not", x)
 
 
 @aten("where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar")
-def where(e: TorchEmitter, condition: Any, x: Any, other: Any) -> Any:
+def where(e: TorchEmitter, condition: Operand, x: Operand, other: Operand) -> Any:
     return e.op("where", e.cast(condition, "bool"), e.cast(x, e.dtype), e.cast(other, e.dtype))
 
 
 @aten("masked_fill")
-def masked_fill(e: TorchEmitter, x: Any, mask: Any, value: Any) -> Any:
+def masked_fill(e: TorchEmitter, x: Operand, mask: Operand, value: Operand) -> Value:
     return e.op("where", mask, e.cast(value, e.dtype), x)
 
 
 @aten("clamp", "clip")
-def clamp(e: TorchEmitter, x: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(e: TorchEmitter, x: Operand, min: Operand | None = None, max: Operand | None = None) -> Any:
     x = e.cast(x, e.dtype)
     if min is not None:
         x = e.binary("maximum", x, min, e.dtype)
@@ -302,17 +305,17 @@ def clamp(e: TorchEmitter, x: Any, min: Any = None, max: Any = None) -> Any:
 
 
 @aten("clamp_min")
-def clamp_min(e: TorchEmitter, x: Any, min: Any) -> Any:
+def clamp_min(e: TorchEmitter, x: Operand, min: Operand) -> Value:
     return e.binary("maximum", x, min, e.dtype)
 
 
 @aten("clamp_max")
-def clamp_max(e: TorchEmitter, x: Any, max: Any) -> Any:
+def clamp_max(e: TorchEmitter, x: Operand, max: Operand) -> Value:
     return e.binary("minimum", x, max, e.dtype)
 
 
 @aten("to.dtype", "to.dtype_layout", "to.device", "to.other", "_to_copy", "type_as", "float", "half", "int", "long")
-def to_type(e: TorchEmitter, x: Any, dtype: Any = None, other: Any = None) -> Any:
+def to_type(e: TorchEmitter, x: Operand, dtype: Any = None, other: Any = None) -> Value:
     return e.cast(x, e.dtype)
 
 
@@ -326,6 +329,6 @@ def check(e: TorchEmitter, **_: Any) -> Any:
 
 
 @aten("copy")
-def copy(e: TorchEmitter, x: Any, src: Any) -> Any:
+def copy(e: TorchEmitter, x: Any, src: Operand) -> Value:
     """src in the type and shape of x."""
     return e.broadcast(e.cast(src, e.dtype), e.shape)

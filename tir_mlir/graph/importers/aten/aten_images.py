@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import equal, product
 from tir_mlir.graph.importers import resampling
 from tir_mlir.graph.importers.aten.aten_table import Translation, aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import axis_in, size_form, static_size
+from tir_mlir.graph.importers.emitter import Operand, axis_in, size_form, static_size
 from tir_mlir.graph.importers.layers import every_axis, pool, pool_with_indices
 from tir_mlir.topi.nn.pooling import adaptive_max_pool_with_indices
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
+
 
 def _resize_axes(
-    e: TorchEmitter, x: Any, scales: Sequence[float | None], method: str, corners: bool, widens: bool
+    e: TorchEmitter, x: Value, scales: Sequence[float | None], method: str, corners: bool, widens: bool
 ) -> Any:
     """x in the size of torch's result, one axis after the other."""
     axes = len(x.shape) - 2
@@ -47,7 +50,7 @@ def _resize_axes(
 def _resize(method: str, widens: bool = False) -> Translation:
     def translate(
         e: TorchEmitter,
-        x: Any,
+        x: Value,
         output_size: Any,
         align_corners: bool = False,
         scale_factors: Any = None,
@@ -80,7 +83,7 @@ def _times(size: Any, result: Any) -> int | None:
     return None if quotient is None else quotient.constant()
 
 
-def _plain_resize(e: TorchEmitter, x: Any, method: str, corners: bool) -> Any:
+def _plain_resize(e: TorchEmitter, x: Operand, method: str, corners: bool) -> Value:
     mode = "align_corners" if corners else "half_pixel" if method == "linear" else "asymmetric"
     return e.op(
         "image.resize2d",
@@ -107,14 +110,14 @@ _METHODS, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "r
 
 @aten("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 def grid_sampler(
-    e: TorchEmitter, x: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+    e: TorchEmitter, x: Operand, grid: Operand, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Value:
     method, padding = _METHODS[interpolation_mode], _PADDINGS[padding_mode]
     return e.op("image.grid_sample", x, grid, method=method, padding_mode=padding, align_corners=bool(align_corners))
 
 
 @aten("im2col")
-def windows_as_columns(e: TorchEmitter, x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+def windows_as_columns(e: TorchEmitter, x: Value, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Value:
     batched = x if len(x.shape) == 4 else e.reshape(x, (1, *x.shape))
     y = e.op("nn.windows", batched, kernel=kernel_size, strides=stride, padding=padding, dilation=dilation)
     return e.reshape(y, e.shape)
@@ -122,8 +125,8 @@ def windows_as_columns(e: TorchEmitter, x: Any, kernel_size: Any, dilation: Any,
 
 @aten("col2im")
 def columns_as_windows(
-    e: TorchEmitter, x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> Any:
+    e: TorchEmitter, x: Value, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Value:
     batched = x if len(x.shape) == 3 else e.reshape(x, (1, *x.shape))
     window = {"strides": stride, "padding": padding, "dilation": dilation}
     y = e.op("nn.fold", batched, output_size=output_size, kernel=kernel_size, **window)
@@ -131,7 +134,7 @@ def columns_as_windows(
 
 
 @aten("unfold")
-def sliding_windows(e: TorchEmitter, x: Any, dimension: int, size: int, step: int) -> Any:
+def sliding_windows(e: TorchEmitter, x: Value, dimension: int, size: int, step: int) -> Value:
     """Windows along an axis, as a new last axis."""
     if not x.shape:
         return e.reshape(x, (1,))
@@ -156,7 +159,7 @@ def _max_pool_with_indices(axes: int) -> Translation:
 
 
 def _adaptive_max(axes: int) -> Translation:
-    def translate(e: TorchEmitter, x: Any, output_size: Any) -> Any:
+    def translate(e: TorchEmitter, x: Value, output_size: Any) -> Any:
         """The maxima and, where they are used, their indices in each image."""
         size = every_axis(output_size, axes)
         batched = x if len(x.shape) == axes + 2 else e.reshape(x, (1, *x.shape))
@@ -193,7 +196,7 @@ def mean_pool(axes: int) -> Translation:
     return translate
 
 
-def _sum_of_windows(e: TorchEmitter, x: Any, axes: int, window: Any) -> Any:
+def _sum_of_windows(e: TorchEmitter, x: Value, axes: int, window: Any) -> Value:
     """The mean of windows that lie within data with zeros around, times their size."""
     size, stride, padding = every_axis(window[0], axes), every_axis(window[1] or window[0], axes), window[2]
     lows = every_axis(padding, axes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from tir_mlir.graph.importers import layers
 from tir_mlir.graph.importers.aten.aten_reductions import vector_norm
 from tir_mlir.graph.importers.aten.aten_table import Translation, aten, in_float32
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import static_size
+from tir_mlir.graph.importers.emitter import Operand, static_size
 from tir_mlir.graph.importers.grouped_products import grouped_product as grouped_rows
 from tir_mlir.graph.importers.layers import (
     adaptive_mean,
@@ -23,50 +24,55 @@ from tir_mlir.graph.importers.layers import (
     transposed_convolution,
 )
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
+
 
 @aten("linear")
-def linear_layer(e: TorchEmitter, x: Any, weight: Any, bias: Any = None) -> Any:
+def linear_layer(e: TorchEmitter, x: Operand, weight: Value, bias: Operand | None = None) -> Value:
     return linear(e, x, weight, bias)
 
 
 @aten("matmul")
-def matmul(e: TorchEmitter, x: Any, other: Any) -> Any:
+def matmul(e: TorchEmitter, x: Operand, other: Operand) -> Value:
     return e.op("matmul", x, other)
 
 
 @aten("_int_mm")
-def product_of_int8(e: TorchEmitter, x: Any, mat2: Any) -> Any:
+def product_of_int8(e: TorchEmitter, x: Operand, mat2: Operand) -> Value:
     """int8 times int8, summed in int32."""
     return e.op("matmul", x, mat2, out_dtype="int32")
 
 
 @aten("mm", "bmm")
-def product(e: TorchEmitter, x: Any, mat2: Any) -> Any:
+def product(e: TorchEmitter, x: Operand, mat2: Operand) -> Any:
     return e.op("matmul", x, mat2)
 
 
 @aten("mv")
-def times_vector(e: TorchEmitter, x: Any, vec: Any) -> Any:
+def times_vector(e: TorchEmitter, x: Operand, vec: Operand) -> Value:
     return e.op("matmul", x, vec)
 
 
 @aten("dot")
-def inner_product(e: TorchEmitter, x: Any, tensor: Any) -> Any:
+def inner_product(e: TorchEmitter, x: Operand, tensor: Operand) -> Value:
     return e.op("sum", e.op("multiply", x, tensor))
 
 
 @aten("outer", "ger")
-def outer_product(e: TorchEmitter, x: Any, vec2: Any) -> Any:
+def outer_product(e: TorchEmitter, x: Value, vec2: Operand) -> Value:
     return e.binary("multiply", e.reshape(x, (*x.shape, 1)), vec2, e.dtype)
 
 
 @aten("addmm")
-def add_product(e: TorchEmitter, x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def add_product(e: TorchEmitter, x: Any, mat1: Operand, mat2: Operand, beta: int = 1, alpha: int = 1) -> Any:
     return scaled_sum(e, x, e.op("matmul", mat1, mat2), alpha, beta)
 
 
 @aten("baddbmm")
-def add_batched_product(e: TorchEmitter, x: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def add_batched_product(
+    e: TorchEmitter, x: Any, batch1: Operand, batch2: Operand, beta: int = 1, alpha: int = 1
+) -> Any:
     return scaled_sum(e, x, e.op("matmul", batch1, batch2), alpha, beta)
 
 
@@ -78,7 +84,7 @@ def einsum(e: TorchEmitter, equation: str, tensors: Any) -> Any:
 @aten("_trilinear")
 def sum_of_products(
     e: TorchEmitter, i1: Any, i2: Any, i3: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
-) -> Any:
+) -> Value:
     """The product of three tensors with axes of size 1 put in, summed over axes."""
     parts = []
     for x, axes in ((i1, expand1), (i2, expand2), (i3, expand3)):
@@ -91,7 +97,7 @@ def sum_of_products(
 
 @aten("_grouped_mm")
 def grouped_product(
-    e: TorchEmitter, x: Any, mat2: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None
+    e: TorchEmitter, x: Value, mat2: Value, offs: Any = None, bias: Operand | None = None, out_dtype: Any = None
 ) -> Any:
     """Rows times the matrix of their group; without groups a product of batches."""
     if offs is None:
@@ -110,7 +116,7 @@ def grouped_product_of_transformers(e: TorchEmitter, x: Any, weight: Any, offs: 
 
 @aten("dist")
 @in_float32
-def distance(e: TorchEmitter, x: Any, other: Any, p: float = 2) -> Any:
+def distance(e: TorchEmitter, x: Operand, other: Operand, p: float = 2) -> Value:
     """The norm of the difference of two tensors, of all its elements."""
     apart = e.binary("subtract", x, other, e.dtype)
     return vector_norm(e, apart, p, list(range(len(apart.shape))), False)
@@ -118,7 +124,7 @@ def distance(e: TorchEmitter, x: Any, other: Any, p: float = 2) -> Any:
 
 @aten("cdist", "_cdist_forward", "_euclidean_dist")
 @in_float32
-def distances(e: TorchEmitter, x1: Any, x2: Any, p: float = 2, compute_mode: Any = None) -> Any:
+def distances(e: TorchEmitter, x1: Value, x2: Value, p: float = 2, compute_mode: Any = None) -> Any:
     """The distance of each row of one tensor to each of another."""
     rank = max(len(x1.shape), len(x2.shape))
     lhs, rhs = (e.reshape(x, [*[1] * (rank - len(x.shape)), *x.shape]) for x in (x1, x2))
@@ -129,7 +135,7 @@ def distances(e: TorchEmitter, x1: Any, x2: Any, p: float = 2, compute_mode: Any
 
 @aten("_pdist_forward", "pdist")
 @in_float32
-def own_distances(e: TorchEmitter, x: Any, p: float = 2) -> Any:
+def own_distances(e: TorchEmitter, x: Value, p: float = 2) -> Value:
     """The distances of each row to those after it."""
     rows = static_size(x.shape[0], "the number of points")
     first, second = np.triu_indices(rows, 1)
@@ -179,8 +185,14 @@ def any_convolution(
 
 def _max_pool(axes: int) -> Translation:
     def translate(
-        e: TorchEmitter, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-    ) -> Any:
+        e: TorchEmitter,
+        x: Value,
+        kernel_size: Sequence[int],
+        stride: Sequence[int],
+        padding: Any,
+        dilation: Any,
+        ceil_mode: bool,
+    ) -> Value:
         return pool(e, "max", x, axes, kernel_size, stride, padding, dilation, ceil_mode)
 
     return translate
@@ -198,7 +210,7 @@ for _axes in (1, 2, 3):
 _EPSILON = {"float32": 1.1920928955078125e-07, "float64": 2.220446049250313e-16}
 
 
-def _by_batch(e: TorchEmitter, x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+def _by_batch(e: TorchEmitter, x: Value, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     """x by the mean and the variance of each channel of the batch, and these two."""
     axes = [a for a in range(len(x.shape)) if a != 1]
     mean = e.op("mean", x, axis=axes)
@@ -229,7 +241,7 @@ def batch_norm_with_statistics(
 @aten("_native_batch_norm_legit_functional")
 def batch_norm_of_training(
     e: TorchEmitter,
-    x: Any,
+    x: Value,
     weight: Any,
     bias: Any,
     running_mean: Any,
@@ -288,7 +300,7 @@ def native_layer_norm(e: TorchEmitter, x: Any, normalized_shape: Any, weight: An
 
 
 @aten("rms_norm")
-def rms_norm(e: TorchEmitter, x: Any, normalized_shape: Any, weight: Any, eps: float | None) -> Any:
+def rms_norm(e: TorchEmitter, x: Value, normalized_shape: Any, weight: Any, eps: float | None) -> Any:
     """torch's default for eps is that of the type it computes in: float32 for the short floats."""
     eps = _EPSILON.get(x.dtype, _EPSILON["float32"]) if eps is None else eps
     return layers.rms_norm(e, x, len(normalized_shape), weight, eps)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.data_sizes import number_from_data
-from tir_mlir.graph.importers.emitter import FLOATS, axis_in, static_size
+from tir_mlir.graph.importers.emitter import FLOATS, Operand, axis_in, static_size
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @aten("topk")
@@ -19,7 +22,7 @@ def topk(e: TorchEmitter, x: Any, k: int, dim: int = -1, largest: bool = True, s
 
 
 @aten("sort.default", "sort.stable")
-def sort(e: TorchEmitter, x: Any, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
+def sort(e: TorchEmitter, x: Value, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
     return first_sorted(e, x, x.shape[dim] if x.shape else 1, dim, descending)
 
 
@@ -37,13 +40,13 @@ def first_sorted(e: TorchEmitter, x: Any, k: Any, dim: int, largest: bool) -> li
 
 
 @aten("kthvalue")
-def kth_value(e: TorchEmitter, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kth_value(e: TorchEmitter, x: Value, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th least element, and its position."""
     axis = axis_in(dim, len(x.shape))
     return [_select_index(e, part, axis, k - 1, keepdim) for part in first_sorted(e, x, k, axis, False)]
 
 
-def _select_index(e: TorchEmitter, x: Any, axis: int, position: int, keepdim: bool) -> Any:
+def _select_index(e: TorchEmitter, x: Value, axis: int, position: int, keepdim: bool) -> Any:
     if not x.shape:
         return x
     part = e.slice(x, axis, position, position + 1)
@@ -51,26 +54,26 @@ def _select_index(e: TorchEmitter, x: Any, axis: int, position: int, keepdim: bo
 
 
 @aten("median.default")
-def median(e: TorchEmitter, x: Any) -> Any:
+def median(e: TorchEmitter, x: Operand) -> Any:
     return _median(e, e.op("reshape", x, shape=(-1,)), 0, False, False)[0]
 
 
 @aten("median.dim")
-def median_of_axis(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+def median_of_axis(e: TorchEmitter, x: Value, dim: int, keepdim: bool = False) -> Any:
     return _median(e, x, axis_in(dim, len(x.shape)), keepdim, False)
 
 
 @aten("nanmedian.default")
-def median_of_numbers(e: TorchEmitter, x: Any) -> Any:
+def median_of_numbers(e: TorchEmitter, x: Operand) -> Any:
     return _median(e, e.op("reshape", x, shape=(-1,)), 0, False, True)[0]
 
 
 @aten("nanmedian.dim")
-def median_of_numbers_of_axis(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+def median_of_numbers_of_axis(e: TorchEmitter, x: Value, dim: int, keepdim: bool = False) -> Any:
     return _median(e, x, axis_in(dim, len(x.shape)), keepdim, True)
 
 
-def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> list[Any]:
+def _median(e: TorchEmitter, x: Value, axis: int, keepdim: bool, skips: bool) -> list[Any]:
     """The element in the middle, the lesser one of two, and its position. A NaN is the result, or (skips) left out."""
     size = x.shape[axis]
     values, positions = first_sorted(e, x, size, axis, False)
@@ -90,14 +93,14 @@ def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> l
     return medians if keepdim else [e.reshape(part, other_sizes) for part in medians]
 
 
-def _middle(e: TorchEmitter, count: Any) -> Any:
+def _middle(e: TorchEmitter, count: Operand) -> Value:
     """The position of the element in the middle of so many, the first one of none."""
     half = e.binary("floor_divide", e.binary("subtract", count, 1, "int64"), 2, "int64")
     return e.binary("maximum", half, 0, "int64")
 
 
 @aten("mode")
-def most_frequent(e: TorchEmitter, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def most_frequent(e: TorchEmitter, x: Value, dim: int = -1, keepdim: bool = False) -> list[Value]:
     """The most frequent element, the least of several, and the last position that it has in order."""
     axis = axis_in(dim, len(x.shape))
     size = static_size(x.shape[axis], "the size of the axis of a mode")
@@ -116,13 +119,13 @@ def most_frequent(e: TorchEmitter, x: Any, dim: int = -1, keepdim: bool = False)
 @aten("searchsorted.Tensor", "searchsorted.Scalar")
 def search(
     e: TorchEmitter,
-    sorted_sequence: Any,
+    sorted_sequence: Value,
     x: Any,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: Any = None,
-) -> Any:
+    sorter: Operand | None = None,
+) -> Value:
     """How many elements of a sequence in order are less than each value, right: or equal."""
     if sorter is not None:
         sorted_sequence = e.op("gather_elements", sorted_sequence, sorter, axis=len(sorted_sequence.shape) - 1)
@@ -130,11 +133,11 @@ def search(
 
 
 @aten("bucketize.Tensor", "bucketize.Scalar")
-def bucketize(e: TorchEmitter, x: Any, boundaries: Any, out_int32: bool = False, right: bool = False) -> Any:
+def bucketize(e: TorchEmitter, x: Any, boundaries: Any, out_int32: bool = False, right: bool = False) -> Value:
     return _search_sorted(e, boundaries, x, out_int32, right)
 
 
-def _search_sorted(e: TorchEmitter, sequence: Any, x: Any, narrow: bool, right: bool) -> Any:
+def _search_sorted(e: TorchEmitter, sequence: Any, x: Any, narrow: bool, right: bool) -> Value:
     value = e.cast(x, sequence.dtype) if isinstance(x, (int, float)) else x
     common = sequence.dtype if sequence.dtype in FLOATS else value.dtype
     positions = e.op("search_sorted", e.cast(sequence, common), e.cast(value, common), right=right)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.aten.torch_types import dtype_name
+from tir_mlir.graph.importers.emitter import Operand
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
 
-def _steps(e: TorchEmitter, scale: Any, zero_point: Any) -> list[Any]:
+def _steps(e: TorchEmitter, scale: Operand, zero_point: Value) -> list[Any]:
     """A scale and zero point as operands; no zero point if all are known to be 0."""
     by = e.constant(scale, "float32") if isinstance(scale, (int, float)) else e.cast(scale, "float32")
     by = e.reshape(by, ()) if by.shape == (1,) else by
@@ -28,8 +32,15 @@ def _steps(e: TorchEmitter, scale: Any, zero_point: Any) -> list[Any]:
 
 @aten("quantized_decomposed.quantize_per_tensor")
 def quantize(
-    e: TorchEmitter, x: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int, dtype: Any, axis: int = -1
-) -> Any:
+    e: TorchEmitter,
+    x: Operand,
+    scale: float,
+    zero_point: Any,
+    quant_min: int,
+    quant_max: int,
+    dtype: str,
+    axis: int = -1,
+) -> Value:
     """round(x / scale) + zero_point, ties to even, limited to quant_min..quant_max."""
     to = dtype_name(dtype)
     if to not in RANGES:
@@ -49,15 +60,15 @@ def quantize_channels(
 @aten("quantized_decomposed.dequantize_per_tensor")
 def dequantize(
     e: TorchEmitter,
-    x: Any,
-    scale: Any,
-    zero_point: Any,
+    x: Operand,
+    scale: Operand,
+    zero_point: Value,
     quant_min: int,
     quant_max: int,
-    dtype: Any,
+    dtype: str,
     out_dtype: Any = None,
     axis: int = -1,
-) -> Any:
+) -> Value:
     """(x - zero_point) * scale. quant_min, quant_max, dtype: of x, no matter here."""
     return e.op("dequantize", x, *_steps(e, scale, zero_point), axis=axis, out_dtype=e.dtype)
 
@@ -65,13 +76,13 @@ def dequantize(
 @aten("quantized_decomposed.dequantize_per_channel")
 def dequantize_channels(
     e: TorchEmitter,
-    x: Any,
-    scales: Any,
-    zero_points: Any,
+    x: Operand,
+    scales: Operand,
+    zero_points: Operand,
     axis: int,
     quant_min: int,
     quant_max: int,
-    dtype: Any,
+    dtype: str,
     out_dtype: Any = None,
-) -> Any:
+) -> Value:
     return dequantize(e, x, scales, zero_points, quant_min, quant_max, dtype, out_dtype, axis)

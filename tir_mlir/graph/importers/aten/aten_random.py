@@ -6,13 +6,17 @@ each element computes it; dropout, and Bernoulli numbers of a tensor of probabil
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import random_numbers as numbers
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.importers.emitter import Operand
 from tir_mlir.graph.importers.random_numbers import RandomState
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 def _state(e: TorchEmitter) -> RandomState:
@@ -22,7 +26,7 @@ def _state(e: TorchEmitter) -> RandomState:
 
 
 @aten("rand.default", "rand_like")
-def rand(e: TorchEmitter, **_: Any) -> Any:
+def rand(e: TorchEmitter, **_: Any) -> Value:
     return _uniform_numbers(e, 0.0, 1.0)
 
 
@@ -32,7 +36,7 @@ def uniform(e: TorchEmitter, x: Any, **bounds: Any) -> Any:
     return _uniform_numbers(e, low, high)
 
 
-def _uniform_numbers(e: TorchEmitter, low: float, high: float) -> Any:
+def _uniform_numbers(e: TorchEmitter, low: float, high: float) -> Value:
     """Numbers of low <= x < high: 1 becomes 0."""
     u = numbers.uniform(e, _state(e), e.shape)
     one = e.binary("equal", u, 1.0, "float32")
@@ -41,7 +45,7 @@ def _uniform_numbers(e: TorchEmitter, low: float, high: float) -> Any:
 
 
 @aten("randn.default", "randn_like")
-def randn(e: TorchEmitter, **_: Any) -> Any:
+def randn(e: TorchEmitter, **_: Any) -> Value:
     return e.cast(numbers.normal(e, _state(e), e.shape), e.dtype)
 
 
@@ -51,7 +55,7 @@ def normal(e: TorchEmitter, mean: float = 0.0, std: float = 1.0, **_: Any) -> An
 
 
 @aten("randint.default", "randint.low", "randint_like.default", "randint_like.low_dtype")
-def randint(e: TorchEmitter, high: int, low: int = 0, **_: Any) -> Any:
+def randint(e: TorchEmitter, high: int, low: int = 0, **_: Any) -> Value:
     return e.cast(numbers.integers(e, _state(e), e.shape, low, high), e.dtype)
 
 
@@ -62,7 +66,7 @@ def exponential(e: TorchEmitter, x: Any, lambd: float = 1.0) -> Any:
 
 
 @aten("multinomial")
-def multinomial(e: TorchEmitter, x: Any, num_samples: int, replacement: bool = False, **_: Any) -> Any:
+def multinomial(e: TorchEmitter, x: Value, num_samples: int, replacement: bool = False, **_: Any) -> Any:
     """Positions in rows of weights, each drawn as often as it weighs: the greatest quotients of the weights and of
     numbers of the exponential distribution, as PyTorch's kernel has it; of samples with replacement each has its own.
     """
@@ -77,13 +81,13 @@ def multinomial(e: TorchEmitter, x: Any, num_samples: int, replacement: bool = F
 
 
 @aten("bernoulli.p")
-def bernoulli(e: TorchEmitter, x: Any, p: float = 0.5) -> Any:
+def bernoulli(e: TorchEmitter, x: Any, p: float = 0.5) -> Value:
     """1 with a probability."""
     return e.cast(e.binary("less", numbers.uniform(e, _state(e), e.shape), p, "float32"), e.dtype)
 
 
 @aten("bernoulli.default")
-def bernoulli_of(e: TorchEmitter, x: Any) -> Any:
+def bernoulli_of(e: TorchEmitter, x: Operand) -> Value:
     """1 with the probability that each element is."""
     u = numbers.uniform_by_fours(e, _state(e), e.shape)
     return e.cast(e.op("less_equal", u, e.cast(x, "float32")), e.dtype)
@@ -96,14 +100,14 @@ def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
 
 
 @aten("native_dropout.default")
-def native_dropout(e: TorchEmitter, x: Any, p: float, train: Any) -> Any:
+def native_dropout(e: TorchEmitter, x: Value, p: float, train: Any) -> Any:
     """Dropout of x, and the mask of the elements that are kept."""
     if train is False or not p:
         return [x, e.broadcast(e.constant(True, "bool"), x.shape)]
     return _drop_elements(e, x, p)
 
 
-def _drop_elements(e: TorchEmitter, x: Any, p: float) -> list[Any]:
+def _drop_elements(e: TorchEmitter, x: Value, p: float) -> list[Any]:
     if p == 1:
         return [e.broadcast(e.constant(0, x.dtype), x.shape), e.broadcast(e.constant(False, "bool"), x.shape)]
     u = numbers.uniform_by_fours(e, _state(e), x.shape)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.importers.emitter import Operand
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 _Step = Callable[[TorchEmitter, Any, Any, Sequence[Any]], list[Any]]
 """What the input adds to the gates, what the state does, the states -> the next states, the result first."""
@@ -16,7 +20,7 @@ _Step = Callable[[TorchEmitter, Any, Any, Sequence[Any]], list[Any]]
 def recurrent(
     e: TorchEmitter,
     kind: str,
-    x: Any,
+    x: Value,
     states: Sequence[Any],
     weights: Sequence[Any],
     biases: bool,
@@ -46,7 +50,7 @@ def recurrent(
 
 
 def _direction(
-    e: TorchEmitter, kind: str, x: Any, first: Sequence[Any], weights: Sequence[Any], backward: bool
+    e: TorchEmitter, kind: str, x: Operand, first: Sequence[Any], weights: Sequence[Any], backward: bool
 ) -> list[Any]:
     """The last states of a direction of a layer, and its results of all steps."""
     of_input, of_state, *biases = weights
@@ -65,7 +69,7 @@ def _direction(
     return list(e.builder.loop(one, first, [given], backward=backward, name_hint=e.node.name))
 
 
-def _part(e: TorchEmitter, x: Any, number: int) -> Any:
+def _part(e: TorchEmitter, x: Value, number: int) -> Any:
     return e.reshape(e.slice(x, 0, number, number + 1), x.shape[1:])
 
 
@@ -74,7 +78,7 @@ def _gates(e: TorchEmitter, total: Any, count: int) -> list[Any]:
     return [e.slice(total, 1, n * size, (n + 1) * size) for n in range(count)]
 
 
-def _lstm(e: TorchEmitter, given: Any, past: Any, state: Sequence[Any]) -> list[Any]:
+def _lstm(e: TorchEmitter, given: Operand, past: Operand, state: Sequence[Any]) -> list[Any]:
     taken, kept, new, out = _gates(e, e.op("add", given, past), 4)
     added = e.op("multiply", e.op("sigmoid", taken), e.op("tanh", new))
     cell = e.op("add", e.op("multiply", e.op("sigmoid", kept), state[1]), added)

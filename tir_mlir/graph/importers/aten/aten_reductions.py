@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import Translation, aten, in_float32
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import axis_in
+from tir_mlir.graph.importers.emitter import Operand, axis_in
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
-def _axes(x: Any, dim: Any) -> list[int]:
+def _axes(x: Value, dim: Any) -> list[int]:
     """The axes as positive numbers; None and none: all."""
     dims = [dim] if isinstance(dim, int) else dim
     return [axis_in(d, len(x.shape)) for d in dims] if dims else list(range(len(x.shape)))
 
 
 def _reduction(operator: str) -> Translation:
-    def translate(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    def translate(e: TorchEmitter, x: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
         return e.op(operator, e.cast(x, e.dtype), axis=_axes(x, dim), keepdims=keepdim)
 
     return translate
@@ -31,27 +35,27 @@ aten("prod.default", "prod.dim_int")(_reduction("prod"))
 
 
 @aten("any.default", "any.dim", "any.dims")
-def any_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def any_of(e: TorchEmitter, x: Value, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Value:
     """Of uint8 it is uint8, as in torch."""
     return e.cast(e.op("any", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim), e.dtype)
 
 
 @aten("all.default", "all.dim", "all.dims")
-def all_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def all_of(e: TorchEmitter, x: Value, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Value:
     return e.cast(e.op("all", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim), e.dtype)
 
 
 @aten("argmax")
-def argmax(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmax(e: TorchEmitter, x: Operand, dim: int | None = None, keepdim: bool = False) -> Value:
     return _extremum_index(e, "argmax", x, dim, keepdim)
 
 
 @aten("argmin")
-def argmin(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmin(e: TorchEmitter, x: Operand, dim: int | None = None, keepdim: bool = False) -> Value:
     return _extremum_index(e, "argmin", x, dim, keepdim)
 
 
-def _extremum_index(e: TorchEmitter, operator: str, x: Any, dim: Any, keepdim: bool) -> Any:
+def _extremum_index(e: TorchEmitter, operator: str, x: Operand, dim: int | None, keepdim: bool) -> Value:
     if dim is None:
         position = e.op(operator, e.op("reshape", x, shape=(-1,)), axis=0)
         return e.reshape(e.cast(position, e.dtype), e.shape)
@@ -59,16 +63,16 @@ def _extremum_index(e: TorchEmitter, operator: str, x: Any, dim: Any, keepdim: b
 
 
 @aten("max.dim")
-def max_and_index(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+def max_and_index(e: TorchEmitter, x: Operand, dim: int, keepdim: bool = False) -> list[Value]:
     return _extremum_and_index(e, "max", x, dim, keepdim)
 
 
 @aten("min.dim")
-def min_and_index(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+def min_and_index(e: TorchEmitter, x: Operand, dim: int, keepdim: bool = False) -> list[Value]:
     return _extremum_and_index(e, "min", x, dim, keepdim)
 
 
-def _extremum_and_index(e: TorchEmitter, kind: str, x: Any, dim: int, keepdim: bool) -> Any:
+def _extremum_and_index(e: TorchEmitter, kind: str, x: Operand, dim: int, keepdim: bool) -> list[Value]:
     indices = e.op(f"arg{kind}", x, axis=dim, keepdims=keepdim)
     return [e.op(kind, x, axis=[dim], keepdims=keepdim), e.cast(indices, "int64")]
 
@@ -110,14 +114,14 @@ def variance(
 @in_float32
 def deviation(
     e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
-) -> Any:
+) -> Value:
     return e.op("sqrt", _squares(e, x, dim, _correction(correction, unbiased), keepdim)[0])
 
 
 @aten("var_mean.correction", "var_mean.dim", "var_mean.default")
 @in_float32
 def variance_and_mean(
-    e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
+    e: TorchEmitter, x: Value, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
 ) -> Any:
     spread, middle = _squares(e, x, dim, _correction(correction, unbiased), keepdim)
     return [spread, middle if keepdim else e.op("mean", x, axis=_axes(x, dim), keepdims=False)]
@@ -126,12 +130,18 @@ def variance_and_mean(
 @aten("linalg_vector_norm", "norm.ScalarOpt_dim", "norm.Scalar")
 @in_float32
 def norm(
-    e: TorchEmitter, x: Any, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None
-) -> Any:
+    e: TorchEmitter,
+    x: Value,
+    ord: int = 2,
+    p: Any = None,
+    dim: Sequence[int] | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+) -> Value:
     return vector_norm(e, e.cast(x, e.dtype), ord if p is None else p, _axes(x, dim), keepdim)
 
 
-def vector_norm(e: TorchEmitter, x: Any, order: Any, axes: list[int], keepdim: bool) -> Any:
+def vector_norm(e: TorchEmitter, x: Value, order: Any, axes: list[int], keepdim: bool) -> Value:
     """The norm of an order over axes: the sum of powers to 1 / order; 0: how many elements differ from 0."""
     if order == 2:
         return e.op("sqrt", e.op("sum", e.op("multiply", x, x), axis=axes, keepdims=keepdim))
@@ -147,17 +157,17 @@ def vector_norm(e: TorchEmitter, x: Any, order: Any, axes: list[int], keepdim: b
 
 @aten("logsumexp")
 @in_float32
-def log_of_sum(e: TorchEmitter, x: Any, dim: Any, keepdim: bool = False) -> Any:
+def log_of_sum(e: TorchEmitter, x: Value, dim: Sequence[int], keepdim: bool = False) -> Value:
     return e.log_sum_exp(e.cast(x, e.dtype), _axes(x, dim), keepdim)
 
 
 @aten("cumprod")
-def running_product(e: TorchEmitter, x: Any, dim: int, dtype: Any = None) -> Any:
+def running_product(e: TorchEmitter, x: Operand, dim: int, dtype: Any = None) -> Any:
     return e.op("cumprod", e.cast(x, e.dtype), axis=dim)
 
 
 @aten("logcumsumexp")
-def running_log_of_sum(e: TorchEmitter, x: Any, dim: int) -> Any:
+def running_log_of_sum(e: TorchEmitter, x: Operand, dim: int) -> Value:
     return e.op("logcumsumexp", x, axis=dim)
 
 
@@ -172,5 +182,5 @@ def running_minimum(e: TorchEmitter, x: Any, dim: int) -> Any:
 
 
 @aten("cumsum")
-def running_sum(e: TorchEmitter, x: Any, dim: int, dtype: Any = None) -> Any:
+def running_sum(e: TorchEmitter, x: Operand, dim: int, dtype: Any = None) -> Value:
     return e.op("cumsum", e.cast(x, e.dtype), axis=dim)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import FLOATS, axis_in, is_number, same_shape
+from tir_mlir.graph.importers.emitter import FLOATS, Operand, axis_in, is_number, same_shape
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @aten("index_put", "_unsafe_index_put")
-def index_put(e: TorchEmitter, x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(e: TorchEmitter, x: Value, indices: Any, values: Value, accumulate: bool = False) -> Value:
     """x with x[i, :, j] = values: tensors of indices, which broadcast, or one mask."""
     values = e.cast(values, x.dtype)
     indexed = [axis for axis, tensor in enumerate(indices) if tensor is not None]
@@ -29,7 +32,7 @@ def index_put(e: TorchEmitter, x: Any, indices: Any, values: Any, accumulate: bo
     return e.permute(written, [order.index(a) for a in range(len(x.shape))])
 
 
-def _put_where(e: TorchEmitter, x: Any, mask: Any, axis: int, values: Any, accumulate: bool) -> Any:
+def _put_where(e: TorchEmitter, x: Value, mask: Value, axis: int, values: Value, accumulate: bool) -> Value:
     """Where a mask is true, one value, or one for each position behind those of the mask."""
     behind = x.shape[axis + len(mask.shape) :]
     lead = values.shape[: len(values.shape) - len(behind)] if len(values.shape) > len(behind) else ()
@@ -42,7 +45,7 @@ def _put_where(e: TorchEmitter, x: Any, mask: Any, axis: int, values: Any, accum
     return e.op("where", e.broadcast(condition, x.shape[axis:]), new, x)
 
 
-def _spread_over_mask(e: TorchEmitter, x: Any, mask: Any, axis: int, values: Any) -> Any:
+def _spread_over_mask(e: TorchEmitter, x: Value, mask: Value, axis: int, values: Value) -> Value:
     """Values, as many as a mask has true elements, put where these are: of the shape of x behind axis."""
     behind = len(x.shape) - axis - len(mask.shape)
     if len(values.shape) != 1 + behind:
@@ -54,22 +57,22 @@ def _spread_over_mask(e: TorchEmitter, x: Any, mask: Any, axis: int, values: Any
 
 
 @aten("scatter.src", "scatter.reduce")
-def scatter(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any, reduce: str = "update") -> Any:
+def scatter(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any, reduce: str = "update") -> Value:
     return _scatter_elements(e, x, dim, index, src, {"multiply": "mul"}.get(reduce, reduce))
 
 
 @aten("scatter.value", "scatter.value_reduce")
-def scatter_number(e: TorchEmitter, x: Any, dim: int, index: Any, value: Any, reduce: str = "update") -> Any:
+def scatter_number(e: TorchEmitter, x: Value, dim: int, index: Value, value: Operand, reduce: str = "update") -> Value:
     values = e.broadcast(e.cast(value, x.dtype), index.shape)
     return _scatter_elements(e, x, dim, index, values, {"multiply": "mul"}.get(reduce, reduce))
 
 
 @aten("scatter_add")
-def scatter_add(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any) -> Value:
     return _scatter_elements(e, x, dim, index, src, "add")
 
 
-def _scatter_elements(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any, reduction: str) -> Any:
+def _scatter_elements(e: TorchEmitter, x: Value, dim: int, index: Value, src: Value, reduction: str) -> Value:
     """x with x[index[i, j], j] combined with src[i, j], for dim 0 and the elements that index has."""
     if not x.shape:
         parts = [e.reshape(part, (1,)) for part in (x, index, src)]
@@ -85,8 +88,8 @@ _REDUCTIONS = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin"
 
 @aten("scatter_reduce.two")
 def scatter_reduce(
-    e: TorchEmitter, x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
-) -> Any:
+    e: TorchEmitter, x: Value, dim: int, index: Value, src: Any, reduce: str, include_self: bool = True
+) -> Value:
     """As scatter; include_self=False: without the old value of what is written."""
     if not include_self:
         start = e.broadcast(e.constant(_neutral_element(reduce, x.dtype), x.dtype), index.shape)
@@ -114,8 +117,8 @@ def _neutral_element(reduce: str, dtype: str) -> Any:
 
 @aten("index_reduce")
 def index_reduce(
-    e: TorchEmitter, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
-) -> Any:
+    e: TorchEmitter, x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
+) -> Value:
     """Slices of an axis combined with those of source."""
     axis = axis_in(dim, len(x.shape))
     spread = e.reshape(index, [-1 if a == axis else 1 for a in range(len(x.shape))])
@@ -125,14 +128,14 @@ def index_reduce(
 
 
 @aten("put")
-def put(e: TorchEmitter, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(e: TorchEmitter, x: Value, index: Any, source: Any, accumulate: bool = False) -> Any:
     """The elements at positions in row-major order."""
     flat = [e.op("reshape", part, shape=(-1,)) for part in (x, index, source)]
     return e.reshape(e.op("index_put", *flat, accumulate=accumulate), x.shape)
 
 
 @aten("masked_scatter")
-def masked_scatter(e: TorchEmitter, x: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(e: TorchEmitter, x: Value, mask: Value, source: Operand) -> Value:
     """Where a mask is true, the elements of source in order."""
     whole = e.op("reshape", e.broadcast(mask, x.shape), shape=(-1,))
     before = e.op("cumsum", e.cast(whole, "int64"), axis=0, exclusive=True)
@@ -141,7 +144,7 @@ def masked_scatter(e: TorchEmitter, x: Any, mask: Any, source: Any) -> Any:
 
 
 @aten("histc")
-def histogram(e: TorchEmitter, x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+def histogram(e: TorchEmitter, x: Value, bins: int = 100, min: int = 0, max: int = 0) -> Value:
     """How many elements are in each of `bins` equal parts of min..max; both equal: of the least to the greatest."""
     flat = e.op("reshape", x, shape=(-1,))
     kind = x.dtype if x.dtype in FLOATS else "float32"
@@ -163,7 +166,7 @@ def histogram(e: TorchEmitter, x: Any, bins: int = 100, min: Any = 0, max: Any =
     return e.cast(_count_occurrences(e, bin_index, None, bins, x.dtype), e.dtype)
 
 
-def _count_occurrences(e: TorchEmitter, positions: Any, weights: Any, bins: Any, dtype: str) -> Any:
+def _count_occurrences(e: TorchEmitter, positions: Value, weights: Any, bins: Any, dtype: str) -> Value:
     """How many times each of 0..bins - 1 is a position, or the sum of their weights."""
     ones = e.broadcast(e.constant(1, dtype), positions.shape) if weights is None else weights
     zeros = e.broadcast(e.constant(0, ones.dtype), (bins,))
@@ -171,7 +174,7 @@ def _count_occurrences(e: TorchEmitter, positions: Any, weights: Any, bins: Any,
 
 
 @aten("bincount")
-def bincount(e: TorchEmitter, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(e: TorchEmitter, x: Any, weights: Any = None, minlength: int = 0) -> Value:
     """How many times each number occurs; where only the first `minlength` counts are used, of no others."""
     (bins,) = e.shape
     if not isinstance(bins, int) and _uses_first_elements(e, minlength):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,25 +14,28 @@ from tir_mlir.graph.importers.aten.aten_data_sizes import select_by_mask
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.data_sizes import data_dependent_names, row_by_data, slice_by_data
-from tir_mlir.graph.importers.emitter import axis_in, is_number, size_form, static_size
+from tir_mlir.graph.importers.emitter import Operand, axis_in, is_number, size_form, static_size
 from tir_mlir.graph.importers.layers import sized_range
 from tir_mlir.graph.importers.sized_padding import pad_by_sizes
 from tir_mlir.te.expr import t_call
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
+
 
 @aten("view.default", "reshape", "_unsafe_view", "flatten.using_ints", "unflatten.int", "view_as", "reshape_as")
-def reshape(e: TorchEmitter, x: Any, **_: Any) -> Any:
+def reshape(e: TorchEmitter, x: Value, **_: Any) -> Any:
     """The shape is that of torch's result: no -1 is left in it."""
     return e.reshape(x, e.shape)
 
 
 @aten("unsqueeze", "squeeze.default", "squeeze.dim", "squeeze.dims")
-def add_or_drop_ones(e: TorchEmitter, x: Any, **_: Any) -> Any:
+def add_or_drop_ones(e: TorchEmitter, x: Value, **_: Any) -> Value:
     return e.reshape(x, e.shape)
 
 
 @aten("view.dtype")
-def bits(e: TorchEmitter, x: Any, dtype: Any) -> Any:
+def bits(e: TorchEmitter, x: Value, dtype: Any) -> Any:
     """The same bits as another type of the same width."""
     width = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16, "bool": 8}
     source, target = (width.get(t) or int(t.lstrip("uint")) for t in (x.dtype, e.dtype))
@@ -46,7 +50,9 @@ def _reinterpret_bits(x: Any, dtype: str) -> Any:
 
 
 @aten("transpose.int", "swapaxes", "swapdims")
-def exchange(e: TorchEmitter, x: Any, dim0: Any = None, dim1: Any = None, axis0: Any = None, axis1: Any = None) -> Any:
+def exchange(
+    e: TorchEmitter, x: Value, dim0: Any = None, dim1: Any = None, axis0: Any = None, axis1: Any = None
+) -> Value:
     first, second = (dim0, dim1) if axis0 is None else (axis0, axis1)
     order = list(range(len(x.shape)))
     if order:
@@ -55,19 +61,19 @@ def exchange(e: TorchEmitter, x: Any, dim0: Any = None, dim1: Any = None, axis0:
 
 
 @aten("t", "numpy_T", "mT", "adjoint")
-def transpose(e: TorchEmitter, x: Any) -> Any:
+def transpose(e: TorchEmitter, x: Value) -> Value:
     """The last two axes exchanged."""
     rank = len(x.shape)
     return x if rank < 2 else e.permute(x, [*range(rank - 2), rank - 1, rank - 2])
 
 
 @aten("permute")
-def permute(e: TorchEmitter, x: Any, dims: Any) -> Any:
+def permute(e: TorchEmitter, x: Value, dims: Any) -> Any:
     return e.permute(x, [axis_in(d, len(x.shape)) for d in dims])
 
 
 @aten("movedim.int", "movedim.intlist", "moveaxis.int")
-def move(e: TorchEmitter, x: Any, source: Any, destination: Any) -> Any:
+def move(e: TorchEmitter, x: Value, source: Any, destination: Any) -> Value:
     rank = len(x.shape)
     sources = [axis_in(s, rank) for s in (source if isinstance(source, list) else [source])]
     targets = [axis_in(d, rank) for d in (destination if isinstance(destination, list) else [destination])]
@@ -77,12 +83,12 @@ def move(e: TorchEmitter, x: Any, source: Any, destination: Any) -> Any:
 
 
 @aten("expand", "expand_as", "broadcast_to")
-def expand(e: TorchEmitter, x: Any, **_: Any) -> Any:
+def expand(e: TorchEmitter, x: Value, **_: Any) -> Any:
     return e.broadcast(x, e.shape)
 
 
 @aten("cat", "concat", "concatenate")
-def concatenate(e: TorchEmitter, tensors: Any, dim: int = 0) -> Any:
+def concatenate(e: TorchEmitter, tensors: Any, dim: int = 0) -> Value:
     """torch leaves out tensors of shape (0,), whatever the rank of the others."""
     parts = [e.cast(t, e.dtype) for t in tensors if not (len(t.shape) == 1 and is_number(t.shape[0], 0))]
     if not parts:
@@ -91,22 +97,22 @@ def concatenate(e: TorchEmitter, tensors: Any, dim: int = 0) -> Any:
 
 
 @aten("stack")
-def stack(e: TorchEmitter, tensors: Any, dim: int = 0) -> Any:
+def stack(e: TorchEmitter, tensors: Any, dim: int = 0) -> Value:
     axis = axis_in(dim, len(tensors[0].shape) + 1)
     return e.concat([e.reshape(e.cast(t, e.dtype), (*t.shape[:axis], 1, *t.shape[axis:])) for t in tensors], axis)
 
 
 @aten("repeat")
-def repeat(e: TorchEmitter, x: Any, repeats: Any) -> Any:
+def repeat(e: TorchEmitter, x: Any, repeats: Any) -> Value:
     return _tile_axes(e, x, repeats)
 
 
 @aten("tile")
-def tile(e: TorchEmitter, x: Any, dims: Any) -> Any:
+def tile(e: TorchEmitter, x: Value, dims: Any) -> Any:
     return _tile_axes(e, x, [1] * (len(x.shape) - len(dims)) + list(dims))
 
 
-def _tile_axes(e: TorchEmitter, x: Any, repeats: Any) -> Any:
+def _tile_axes(e: TorchEmitter, x: Value, repeats: Any) -> Value:
     if all(is_number(r, 1) for r in repeats):
         return e.reshape(x, e.shape)
     if all(isinstance(r, int) for r in repeats):
@@ -122,21 +128,21 @@ def _tile_axes(e: TorchEmitter, x: Any, repeats: Any) -> Any:
 
 
 @aten("repeat_interleave.self_int")
-def repeat_each(e: TorchEmitter, x: Any, repeats: int, dim: Any = None, output_size: Any = None) -> Any:
+def repeat_each(e: TorchEmitter, x: Value, repeats: int, dim: Any = None, output_size: Any = None) -> Value:
     if dim is None:
         x, dim = e.op("reshape", x, shape=(-1,)), 0
     return e.op("repeat", x, repeats=repeats, axis=axis_in(dim, len(x.shape)))
 
 
 @aten("flip")
-def flip(e: TorchEmitter, x: Any, dims: Any) -> Any:
+def flip(e: TorchEmitter, x: Value, dims: Sequence[int]) -> Value:
     for dim in dims:
         x = e.op("flip", x, axis=axis_in(dim, len(x.shape)))
     return x
 
 
 @aten("pixel_shuffle")
-def pixel_shuffle(e: TorchEmitter, x: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(e: TorchEmitter, x: Any, upscale_factor: int) -> Value:
     """(.., c * r * r, h, w) -> (.., c, h * r, w * r)."""
     *outer, channels, high, wide = x.shape
     rank, r = len(outer), upscale_factor
@@ -146,7 +152,7 @@ def pixel_shuffle(e: TorchEmitter, x: Any, upscale_factor: int) -> Any:
 
 
 @aten("pixel_unshuffle")
-def pixel_unshuffle(e: TorchEmitter, x: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(e: TorchEmitter, x: Any, downscale_factor: int) -> Value:
     """(.., c, h * r, w * r) -> (.., c * r * r, h, w)."""
     *outer, channels, high, wide = x.shape
     rank, r = len(outer), downscale_factor
@@ -156,7 +162,7 @@ def pixel_unshuffle(e: TorchEmitter, x: Any, downscale_factor: int) -> Any:
 
 
 @aten("channel_shuffle")
-def channel_shuffle(e: TorchEmitter, x: Any, groups: int) -> Any:
+def channel_shuffle(e: TorchEmitter, x: Any, groups: int) -> Value:
     """Channels of groups taken one after the other."""
     batch, channels, *spatial = x.shape
     y = e.reshape(x, (batch, groups, channels // groups, *spatial))
@@ -195,7 +201,7 @@ def _check_length(size: Any, begin: Any, stop: Any, step: int, length: Any) -> N
 
 
 @aten("slice.Tensor", "slice_copy")
-def take_slice(e: TorchEmitter, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def take_slice(e: TorchEmitter, x: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     axis = axis_in(dim, len(x.shape))
     begin, stop = _bounds(e, x.shape[axis], start, end)
     cut = slice_by_data(e, x, axis, begin, stop, e.shape[axis], e.numbers) if step == 1 else None
@@ -221,7 +227,7 @@ def _sum(a: Any, b: Any) -> Any:
 
 
 @aten("select.int", "select_copy")
-def select(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
+def select(e: TorchEmitter, x: Value, dim: int, index: Any) -> Any:
     axis = axis_in(dim, len(x.shape))
     if data_dependent_names(index, e.numbers):
         return row_by_data(e, x, axis, index, e.numbers)
@@ -275,13 +281,13 @@ def split(e: TorchEmitter, x: Any, dim: int = 0, **_: Any) -> Any:
 
 
 @aten("unbind.int")
-def unbind(e: TorchEmitter, x: Any, dim: int = 0) -> Any:
+def unbind(e: TorchEmitter, x: Value, dim: int = 0) -> list[Value]:
     axis = axis_in(dim, len(x.shape))
     return [e.reshape(e.slice(x, axis, n, n + 1), e.shape) for n in range(len(e.results))]
 
 
 @aten("roll")
-def roll(e: TorchEmitter, x: Any, shifts: Any, dims: Any) -> Any:
+def roll(e: TorchEmitter, x: Value, shifts: Any, dims: Any) -> Value:
     """Elements moved along axes, those that leave enter at the other end."""
     shape = x.shape
     if not dims:
@@ -290,17 +296,17 @@ def roll(e: TorchEmitter, x: Any, shifts: Any, dims: Any) -> Any:
 
 
 @aten("diagonal")
-def diagonal(e: TorchEmitter, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(e: TorchEmitter, x: Operand, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     return e.op("diagonal", x, offset=offset, axis1=dim1, axis2=dim2)
 
 
 @aten("trace")
-def trace(e: TorchEmitter, x: Any) -> Any:
+def trace(e: TorchEmitter, x: Operand) -> Value:
     return e.op("sum", e.cast(e.op("diagonal", x), e.dtype))
 
 
 @aten("as_strided", "as_strided_copy")
-def as_strided(e: TorchEmitter, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+def as_strided(e: TorchEmitter, x: Operand, size: Any, stride: Any, storage_offset: Any = None) -> Value:
     """Elements by strides, of a tensor whose elements torch has in row-major order."""
     if not e.operand(0).is_contiguous() or (storage_offset is None and e.operand(0).storage_offset()):
         raise GraphError("strides of a tensor that is itself a view\n  fix: call .contiguous() before")
@@ -308,7 +314,7 @@ def as_strided(e: TorchEmitter, x: Any, size: Any, stride: Any, storage_offset: 
 
 
 @aten("as_strided_scatter")
-def put_strided(e: TorchEmitter, x: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+def put_strided(e: TorchEmitter, x: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Value:
     """x with the elements of such a view replaced."""
     count = 1
     for n in e.shape:
@@ -322,7 +328,7 @@ def put_strided(e: TorchEmitter, x: Any, src: Any, size: Any, stride: Any, stora
 
 
 @aten("diagonal_scatter")
-def put_diagonal(e: TorchEmitter, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def put_diagonal(e: TorchEmitter, x: Value, src: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     """x with a diagonal replaced."""
     rank = len(x.shape)
     first, second = axis_in(dim1, rank), axis_in(dim2, rank)
@@ -336,8 +342,8 @@ def put_diagonal(e: TorchEmitter, x: Any, src: Any, offset: int = 0, dim1: int =
 
 @aten("slice_scatter")
 def put_slice(
-    e: TorchEmitter, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Any:
+    e: TorchEmitter, x: Value, src: Operand, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Value:
     """x with a slice replaced by src."""
     axis = axis_in(dim, len(x.shape))
     begin, stop = _bounds(e, x.shape[axis], start, end)
@@ -347,7 +353,7 @@ def put_slice(
 
 
 @aten("select_scatter")
-def put_index(e: TorchEmitter, x: Any, src: Any, dim: int, index: Any) -> Any:
+def put_index(e: TorchEmitter, x: Value, src: Operand, dim: int, index: Any) -> Value:
     """x with one index of an axis replaced by src."""
     axis = axis_in(dim, len(x.shape))
     begin = _index(x.shape[axis], index)
@@ -355,14 +361,14 @@ def put_index(e: TorchEmitter, x: Any, src: Any, dim: int, index: Any) -> Any:
     return _replace_slice(e, x, part, axis, begin, _sum(begin, 1))
 
 
-def _replace_slice(e: TorchEmitter, x: Any, part: Any, axis: int, begin: Any, stop: Any) -> Any:
+def _replace_slice(e: TorchEmitter, x: Value, part: Any, axis: int, begin: Any, stop: Any) -> Value:
     head = [] if is_number(begin, 0) else [e.slice(x, axis, 0, begin)]
     tail = [] if equal(size_form(stop), size_form(x.shape[axis])) else [e.slice(x, axis, stop, x.shape[axis])]
     return e.concat([*head, part, *tail], axis)
 
 
 @aten("fill.Scalar", "fill.Tensor")
-def fill(e: TorchEmitter, x: Any, value: Any) -> Any:
+def fill(e: TorchEmitter, x: Any, value: Operand) -> Value:
     return e.broadcast(e.cast(value, e.dtype), e.shape)
 
 
@@ -372,11 +378,11 @@ def pad(e: TorchEmitter, x: Any, pad: Any, mode: str = "constant", value: Any = 
 
 
 @aten("constant_pad_nd")
-def constant_pad(e: TorchEmitter, x: Any, pad: Any, value: Any = 0) -> Any:
+def constant_pad(e: TorchEmitter, x: Any, pad: Any, value: int = 0) -> Any:
     return _pad_axes(e, x, pad, "constant", value)
 
 
-def _pad_axes(e: TorchEmitter, x: Any, widths: Any, mode: str, value: Any) -> Any:
+def _pad_axes(e: TorchEmitter, x: Value, widths: Any, mode: str, value: Any) -> Any:
     """torch names the widths from the last axis: (before, after, before, after, ..); negative ones cut."""
     pairs = [(widths[n], widths[n + 1]) for n in range(0, len(widths), 2)][::-1]
     pairs = [(0, 0)] * (len(x.shape) - len(pairs)) + pairs
@@ -397,23 +403,23 @@ def _pad_axes(e: TorchEmitter, x: Any, widths: Any, mode: str, value: Any) -> An
 
 
 @aten("embedding")
-def embedding(e: TorchEmitter, weight: Any, indices: Any) -> Any:
+def embedding(e: TorchEmitter, weight: Operand, indices: Operand) -> Value:
     """Rows of a table."""
     return e.op("take", weight, indices, axis=0)
 
 
 @aten("index_select")
-def index_select(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
+def index_select(e: TorchEmitter, x: Value, dim: int, index: Operand) -> Value:
     return e.op("take", x, index, axis=axis_in(dim, len(x.shape)))
 
 
 @aten("gather")
-def gather(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
+def gather(e: TorchEmitter, x: Value, dim: int, index: Operand) -> Any:
     return e.op("gather_elements", x, index, axis=axis_in(dim, len(x.shape)))
 
 
 @aten("index.Tensor", "_unsafe_index.Tensor")
-def index(e: TorchEmitter, x: Any, indices: Any) -> Any:
+def index(e: TorchEmitter, x: Value, indices: Any) -> Value:
     """x[i, j, ..]: tensors of indices, which broadcast. Their axes replace those they index, if these are
     neighbours, else they are the first."""
     indexed = [axis for axis, tensor in enumerate(indices) if tensor is not None]
@@ -429,40 +435,40 @@ def index(e: TorchEmitter, x: Any, indices: Any) -> Any:
 
 
 @aten("one_hot")
-def one_hot(e: TorchEmitter, x: Any, num_classes: int = -1) -> Any:
+def one_hot(e: TorchEmitter, x: Operand, num_classes: int = -1) -> Any:
     if num_classes < 0:
         raise GraphError("the number of classes is that of the data\n  fix: one_hot(x, num_classes=..)")
     return e.op("one_hot", x, depth=num_classes, axis=-1, dtype="int64")
 
 
-def filled_tensor(e: TorchEmitter, value: Any) -> Any:
+def filled_tensor(e: TorchEmitter, value: Operand) -> Value:
     """A tensor of the shape and type of torch's result, of one number."""
     return e.broadcast(e.cast(value, e.dtype), e.shape)
 
 
 @aten("full", "full_like", "new_full")
-def full(e: TorchEmitter, fill_value: Any, **_: Any) -> Any:
+def full(e: TorchEmitter, fill_value: Any, **_: Any) -> Value:
     return filled_tensor(e, fill_value)
 
 
 @aten("zeros", "zeros_like", "new_zeros", "empty.memory_format", "empty_like", "new_empty")
-def zeros(e: TorchEmitter, **_: Any) -> Any:
+def zeros(e: TorchEmitter, **_: Any) -> Value:
     """Uninitialized tensors are zero, too."""
     return filled_tensor(e, 0)
 
 
 @aten("ones", "ones_like", "new_ones")
-def ones(e: TorchEmitter, **_: Any) -> Any:
+def ones(e: TorchEmitter, **_: Any) -> Value:
     return filled_tensor(e, 1)
 
 
 @aten("scalar_tensor")
-def number(e: TorchEmitter, s: Any, dtype: Any = None) -> Any:
+def number(e: TorchEmitter, s: Operand, dtype: Any = None) -> Any:
     return e.cast(s, e.dtype)
 
 
 @aten("arange.default", "arange.start", "arange.start_step")
-def arange(e: TorchEmitter, end: Any, start: Any = 0, step: Any = 1, dtype: Any = None) -> Any:
+def arange(e: TorchEmitter, end: Any, start: int = 0, step: int = 1, dtype: Any = None) -> Any:
     if all(isinstance(v, (int, float)) for v in (start, end, step)):
         (count,) = e.shape
         values = start + step * np.arange(count)
@@ -482,19 +488,19 @@ def _symbolic_range(e: TorchEmitter, start: Any, end: Any, step: Any) -> Any:
 
 
 @aten("linspace")
-def linspace(e: TorchEmitter, start: Any, end: Any, steps: int, dtype: Any = None) -> Any:
+def linspace(e: TorchEmitter, start: Any, end: Any, steps: int, dtype: Any = None) -> Value:
     return e.constant(np.linspace(start, end, steps), e.dtype)
 
 
 @aten("tril_indices", "triu_indices")
-def triangle_indices(e: TorchEmitter, row: int, col: int, offset: int = 0) -> Any:
+def triangle_indices(e: TorchEmitter, row: int, col: int, offset: int = 0) -> Value:
     """Rows and columns of the elements of a triangle."""
     find = np.tril_indices if "tril" in str(e.node.target) else np.triu_indices
     return e.constant(np.stack(find(row, offset, col)), e.dtype)
 
 
 @aten("eye.default", "eye.m")
-def eye(e: TorchEmitter, n: int, m: Any = None, dtype: Any = None) -> Any:
+def eye(e: TorchEmitter, n: int, m: Any = None, dtype: Any = None) -> Value:
     return e.constant(np.eye(n, m), e.dtype)
 
 
@@ -508,5 +514,5 @@ def upper_triangle(e: TorchEmitter, x: Any, diagonal: int = 0) -> Any:
     return _triangle(e, "triu", x, diagonal)
 
 
-def _triangle(e: TorchEmitter, kind: str, x: Any, diagonal: int) -> Any:
+def _triangle(e: TorchEmitter, kind: str, x: Operand, diagonal: int) -> Any:
     return e.op(kind, x, k=diagonal)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.importers.emitter import Operand
 from tir_mlir.graph.operators import OPERATORS, Operator
 
 Translation = Callable[..., Any]
@@ -78,7 +79,7 @@ def _has(dtype: str, number: float) -> bool:
     return True
 
 
-def _wide(e: TorchEmitter, value: Any) -> Any:
+def _wide(e: TorchEmitter, value: Operand) -> Any:
     return e.cast(value, "float32") if getattr(value, "dtype", None) in HALF_TYPES else value
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.graph.importers.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.importers.emitter import OperatorEmitter
 from tir_mlir.graph.importers.random_numbers import RandomState
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import GraphBuilder
 
 PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 """The type of the real and the imaginary part."""
@@ -19,7 +22,7 @@ class TorchEmitter(OperatorEmitter):
     what `item` read.
     """
 
-    def __init__(self, builder: Any, sizes: TorchSizes):
+    def __init__(self, builder: GraphBuilder, sizes: TorchSizes):
         super().__init__(builder)
         self.sizes = sizes
         self.node: Any = None

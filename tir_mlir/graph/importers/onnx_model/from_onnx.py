@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from tir_mlir.graph.importers.onnx_operators.onnx_tensors import GREATEST_BYTES,
 from tir_mlir.graph.size_code import checked_dtype
 from tir_mlir.runtime.progress import follow_build
 
+if TYPE_CHECKING:
+    import onnx
+
+    from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.graph import Graph
+
 _FIX = 'from_onnx(..., ops={{"{op}": f}}), where f makes te tensors of te tensors and attributes'
 
 
@@ -34,7 +40,7 @@ def from_onnx(
     name: str = "main",
     shapes: Mapping[str, Sequence[Any]] | None = None,
     values: Mapping[str, Any] | None = None,
-) -> Any:
+) -> Graph:
     """Translate a model of ONNX to a Graph with the model's weights.
 
         graph = tir_mlir.from_onnx("model.onnx")
@@ -74,8 +80,8 @@ class OnnxImporter:
 
     def __init__(
         self,
-        builder: Any,
-        proto: Any,
+        builder: GraphBuilder,
+        proto: onnx.ModelProto,
         ops: Mapping[str, Callable[..., Any]],
         shapes: Mapping[str, Sequence[Any]],
         values: Mapping[str, Any],
@@ -85,7 +91,7 @@ class OnnxImporter:
         self.emitter, self.values = self.nodes.emitter, self.nodes.values
         self.dimensions: dict[str, str] = {}  # the names of sizes, by those in the file
 
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         """The Graph, or GraphError that tells all that cannot be translated."""
         graph = self.proto.graph
         check_graph(graph)
@@ -114,7 +120,7 @@ class OnnxImporter:
         self.builder.output(*(self.emitter.value(x) for r in results for x in (r if isinstance(r, list) else [r])))
         return self.builder.finish()
 
-    def _check_names(self, graph: Any) -> None:
+    def _check_names(self, graph: onnx.GraphProto) -> None:
         names = [value_info.name for value_info in graph.input]
         for what, given in (("shapes", self.given_shapes), ("values", self.given_values)):
             if unknown := [name for name in given if name not in names]:
@@ -123,7 +129,7 @@ class OnnxImporter:
                     f"  fix: name one of {', '.join(names) or 'none'}"
                 )
 
-    def _initializers(self, graph: Any) -> None:
+    def _initializers(self, graph: onnx.GraphProto) -> None:
         import onnx
 
         used, text = self.emitter.used, onnx.TensorProto.STRING
@@ -138,7 +144,7 @@ class OnnxImporter:
                 if array.ndim:
                     self.emitter.names[id(array)] = name
 
-    def _input(self, value_info: Any) -> Any:
+    def _input(self, value_info: onnx.ValueInfoProto) -> Value:
         name, tensor = value_info.name, value_info.type.tensor_type
         if name in self.given_shapes and value_info.type.HasField("tensor_type"):
             shape: list[Any] = [s if isinstance(s, int) else self._dimension(s) for s in self.given_shapes[name]]
@@ -153,7 +159,7 @@ class OnnxImporter:
             raise GraphError(f"from_onnx: the input {name} has the size {negative[0]}\n  fix: a number from 0 on")
         return self._tensor(name, shape, tensor.elem_type)
 
-    def _tensor(self, name: str, shape: Sequence[Any], elem_type: int) -> Any:
+    def _tensor(self, name: str, shape: Sequence[Any], elem_type: int) -> Value:
         declared = _input_dtype(name, elem_type)
         dtype = STORAGE_TYPES.get(declared, declared)
         if (size := bytes_of(shape, dtype)) > GREATEST_BYTES:

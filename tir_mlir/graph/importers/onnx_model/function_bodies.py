@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.importers.emitter import OnnxValue
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, TensorSequence
+
+if TYPE_CHECKING:
+    import onnx
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class OperatorBody:
     opset: int
 
 
-def body_of_function(function: Any, node: Any) -> OperatorBody:
+def body_of_function(function: onnx.FunctionProto, node: onnx.NodeProto) -> OperatorBody:
     """The body of a FunctionProto for a node that calls it: the attributes that it refers to have the node's values."""
     import onnx
 
@@ -51,7 +55,7 @@ def _is_needed(function: Any, name: str) -> bool:
     return False
 
 
-def _with_attributes(node: Any, given: dict[str, Any]) -> Any:
+def _with_attributes(node: onnx.NodeProto, given: dict[str, Any]) -> onnx.NodeProto:
     """A node with values for the attributes that are references; those without one are left out."""
     import onnx
 
@@ -76,7 +80,7 @@ def _with_attributes(node: Any, given: dict[str, Any]) -> Any:
     return bound
 
 
-def body_of_schema(node: Any, operands: Sequence[Any], e: OnnxEmitter) -> OperatorBody | None:
+def body_of_schema(node: onnx.NodeProto, operands: Sequence[Any], e: OnnxEmitter) -> OperatorBody | None:
     """The body that ONNX itself gives an operator, for the version of the model; None: it gives none."""
     import onnx
 
@@ -106,7 +110,7 @@ def _nearest_version(versions: Sequence[int], opset: int) -> int:
     return max((v for v in versions if v <= opset), default=min(versions))
 
 
-def _type_of(x: Any) -> Any:
+def _type_of(x: OnnxValue) -> onnx.TypeProto:
     """The type of a Value or a known array, for bodies that depend on it."""
     import onnx
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import graphlib
 from collections import Counter
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
+
+if TYPE_CHECKING:
+    import onnx
 
 _EXPORT = "\n  fix: export the model again; the file is damaged"
 
 
-def node_name(node: Any) -> str:
+def node_name(node: onnx.NodeProto) -> str:
     """The name of a node for messages: its own, that of its first output, or its operator."""
     return node.name or next(filter(None, node.output), node.op_type)
 
 
-def check_graph(graph: Any) -> None:
+def check_graph(graph: onnx.GraphProto) -> None:
     """Refuse a graph without outputs, or one that defines a name twice or returns a name that nobody defines."""
     if not graph.output:
         what = "has no graph" if not graph.ByteSize() else "returns nothing"
@@ -41,7 +44,7 @@ def check_graph(graph: Any) -> None:
         )
 
 
-def sorted_nodes(graph: Any) -> list[Any]:
+def sorted_nodes(graph: onnx.GraphProto) -> list[Any]:
     """The nodes, each behind those whose results it takes; in the order of the file where that is such an order.
 
     Errors: GraphError for nodes that need each other's results.
@@ -59,7 +62,7 @@ def sorted_nodes(graph: Any) -> list[Any]:
         raise GraphError(f"from_onnx: the nodes {cycle} take each other's results{_EXPORT}") from None
 
 
-def live_nodes(graph: Any, nodes: list[Any]) -> list[Any]:
+def live_nodes(graph: onnx.GraphProto, nodes: list[Any]) -> list[Any]:
     """The nodes that results of the graph need. nodes: those of the graph, each behind those that it takes from."""
     needed, live = {result.name for result in graph.output}, []
     for node in reversed(nodes):
@@ -69,13 +72,13 @@ def live_nodes(graph: Any, nodes: list[Any]) -> list[Any]:
     return live[::-1]
 
 
-def used_names(graph: Any, nodes: list[Any] | None = None) -> set[str]:
+def used_names(graph: onnx.GraphProto, nodes: list[Any] | None = None) -> set[str]:
     """The values that a node, or the body of one, takes or the graph returns. nodes: those that count, default all."""
     counted = graph.node if nodes is None else nodes
     return {name for node in counted for name in _operand_names(node)} | {result.name for result in graph.output}
 
 
-def _operand_names(node: Any) -> set[str]:
+def _operand_names(node: onnx.NodeProto) -> set[str]:
     """The values that a node takes, with those that its branches and bodies see."""
     names, graphs = set(node.input), [g for a in node.attribute for g in _graphs_of(a)]
     while graphs:
@@ -87,11 +90,11 @@ def _operand_names(node: Any) -> set[str]:
     return names - {""}
 
 
-def _graphs_of(attribute: Any) -> list[Any]:
+def _graphs_of(attribute: onnx.AttributeProto) -> list[Any]:
     return [attribute.g] if attribute.HasField("g") else list(attribute.graphs)
 
 
-def check_node(node: Any, version: int, taken: Collection[str] = ()) -> None:
+def check_node(node: onnx.NodeProto, version: int, taken: Collection[str] = ()) -> None:
     """Refuse a node whose numbers of inputs and outputs, or whose attributes, are not those of its operator.
 
     version: of ONNX's operators; taken: attributes of other versions that its translation knows. Errors: GraphError; an
@@ -124,7 +127,7 @@ _WITHOUT_MEANING = ("consumed_inputs",)
 """Attributes of old exporters that change no result."""
 
 
-def _check_attributes(node: Any, schema: Any) -> None:
+def _check_attributes(node: onnx.NodeProto, schema: Any) -> None:
     import onnx
 
     types = {a.name: a.type for a in node.attribute}
@@ -137,7 +140,7 @@ def _check_attributes(node: Any, schema: Any) -> None:
             raise GraphError(f"its attribute {name} is {kind}, not {attribute.type.name.lower()}{_EXPORT}")
 
 
-def result_name(node: Any, number: int, version: int) -> str:
+def result_name(node: onnx.NodeProto, number: int, version: int) -> str:
     """An output of a node for messages: its name in the file, and the one that ONNX gives it."""
     import onnx
 
@@ -147,11 +150,11 @@ def result_name(node: Any, number: int, version: int) -> str:
     return f"{node.output[number]} ({results[min(number, len(results) - 1)].name})"
 
 
-def _initializers(graph: Any) -> list[str]:
+def _initializers(graph: onnx.GraphProto) -> list[str]:
     return [x.name for x in graph.initializer] + [x.values.name for x in graph.sparse_initializer]
 
 
-def _results(graph: Any) -> Iterator[tuple[Any, str]]:
+def _results(graph: onnx.GraphProto) -> Iterator[tuple[Any, str]]:
     return ((node, name) for node in graph.node for name in node.output if name)
 
 
@@ -159,12 +162,12 @@ MOST_INLINED = 1 << 16
 """The most nodes of a model with those of its functions, each as often as it is called."""
 
 
-def function_key(node: Any) -> tuple[str, str, str]:
+def function_key(node: onnx.NodeProto) -> tuple[str, str, str]:
     """The function that a node calls, if the model has it."""
     return node.domain, node.op_type, node.overload
 
 
-def check_functions(proto: Any) -> None:
+def check_functions(proto: onnx.ModelProto) -> None:
     """Refuse functions that call themselves, and those that stand for too many nodes. Errors: GraphError."""
     functions = {(f.domain, f.name, f.overload): f for f in proto.functions}
     if len(functions) < len(proto.functions):

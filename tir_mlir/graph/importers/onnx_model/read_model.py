@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.graph.importers.onnx_model.model_checks import node_name
 from tir_mlir.runtime.tools import given_files
 
+if TYPE_CHECKING:
+    import onnx
 
-def read_model(model: Any) -> Any:
+
+def read_model(model: Any) -> onnx.ModelProto:
     """A ModelProto, or the path of its file -> the ModelProto with the data of its tensors.
 
     Data in other files are read from the folder of the model only, not through links out of it. Errors: GraphError.
@@ -72,7 +75,7 @@ def _check_fields(proto: Any) -> None:
             )
 
 
-def _check_versions(proto: Any) -> None:
+def _check_versions(proto: onnx.ModelProto) -> None:
     import onnx
 
     newest = onnx.defs.onnx_opset_version()
@@ -88,13 +91,13 @@ def _check_versions(proto: Any) -> None:
             )
 
 
-def _is_external(tensor: Any) -> bool:
+def _is_external(tensor: onnx.TensorProto) -> bool:
     import onnx
 
     return tensor.data_location == onnx.TensorProto.EXTERNAL
 
 
-def _tensors(proto: Any) -> list[Any]:
+def _tensors(proto: onnx.ModelProto) -> list[Any]:
     """All tensors of a model: initializers and attributes, also of branches, bodies and functions."""
     tensors: list[Any] = []
     graphs, nodes = [proto.graph], [node for function in proto.functions for node in function.node]
@@ -111,7 +114,7 @@ def _tensors(proto: Any) -> list[Any]:
     return tensors
 
 
-def _read_external(proto: Any, path: Path) -> None:
+def _read_external(proto: onnx.ModelProto, path: Path) -> None:
     """Put the data that lie in other files into the tensors."""
     folder = path.parent.resolve()
     for tensor in _tensors(proto):
@@ -119,7 +122,7 @@ def _read_external(proto: Any, path: Path) -> None:
             _read_data(tensor, folder)
 
 
-def _read_data(tensor: Any, folder: Path) -> None:
+def _read_data(tensor: onnx.TensorProto, folder: Path) -> None:
     import onnx
 
     entries = {entry.key: entry.value for entry in tensor.external_data}
@@ -140,7 +143,7 @@ def _read_data(tensor: Any, folder: Path) -> None:
     del tensor.external_data[:]
 
 
-def _read_error(tensor: Any, why: str) -> GraphError:
+def _read_error(tensor: onnx.TensorProto, why: str) -> GraphError:
     return GraphError(
         f"from_onnx: the data of the tensor {tensor.name} cannot be read: {why}\n  fix: copy all its files"
     )

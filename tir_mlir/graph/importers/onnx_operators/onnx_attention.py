@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
-from tir_mlir.graph.importers.emitter import static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
-def split_heads(e: OnnxEmitter, x: Any, count: int) -> Any:
+
+def split_heads(e: OnnxEmitter, x: Any, count: int) -> Value:
     """(batch, tokens, heads * depth) -> (batch, heads, tokens, depth)."""
     batch, tokens, size = x.shape
     return e.permute(e.reshape(x, (batch, tokens, count, size // count)), [0, 2, 1, 3])
 
 
-def merge_heads(e: OnnxEmitter, x: Any) -> Any:
+def merge_heads(e: OnnxEmitter, x: Any) -> Value:
     """(batch, heads, tokens, depth) -> (batch, tokens, heads * depth)."""
     batch, count, tokens, depth = x.shape
     return e.reshape(e.permute(x, [0, 2, 1, 3]), (batch, tokens, count * depth))
 
 
-def _mask(e: OnnxEmitter, mask: Any, batch: Any, total: Any, fill: float, dtype: str) -> Any:
+def _mask(e: OnnxEmitter, mask: Any, batch: Any, total: Any, fill: float, dtype: str) -> Value:
     """What is added to scores: (batch, total) or (batch, queries, total) of 0 and 1, the tokens of each row (batch), or
     their ends and then their starts (2 * batch)."""
     mask = e.value(mask)
@@ -48,8 +51,8 @@ def _mask(e: OnnxEmitter, mask: Any, batch: Any, total: Any, fill: float, dtype:
 
 
 def _biased_attention(
-    e: OnnxEmitter, q: Any, k: Any, v: Any, biases: list[Any], causal: int, scale: float | None, fill: float
-) -> Any:
+    e: OnnxEmitter, q: Any, k: Value, v: Any, biases: list[Any], causal: int, scale: float | None, fill: float
+) -> Value:
     """Attention with the sum of biases; causal: a query sees the keys up to its own, counted from the last."""
     bias: Any = None
     for term in biases:
@@ -64,16 +67,16 @@ def _biased_attention(
     return merge_heads(e, layers.attention(e, q, k, v, bias, bool(causal), scale))
 
 
-def _append_to_past(e: OnnxEmitter, past: Any, new: Any) -> Any:
+def _append_to_past(e: OnnxEmitter, past: OnnxValue, new: Any) -> Any:
     return new if past is None or past.shape[2] == 0 else e.concat([e.value(past), new], 2)
 
 
 @onnx_op("Attention", domain=MICROSOFT)
 def attention(
     e: OnnxEmitter,
-    x: Any,
-    weights: Any,
-    bias: Any = None,
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None = None,
     mask: Any = None,
     past: Any = None,
     added: Any = None,
@@ -91,7 +94,7 @@ def attention_of_product(
     e: OnnxEmitter,
     y: Any,
     mask: Any,
-    past: Any,
+    past: OnnxValue,
     added: Any,
     num_heads: int,
     scale: float | None = None,
@@ -124,9 +127,9 @@ def multi_head_attention(
     query: Any,
     key: Any = None,
     value: Any = None,
-    bias: Any = None,
+    bias: OnnxValue | None = None,
     mask: Any = None,
-    added: Any = None,
+    added: OnnxValue | None = None,
     past_key: Any = None,
     past_value: Any = None,
     past_length: Any = None,
@@ -167,12 +170,12 @@ def _unpack_qkv(e: OnnxEmitter, query: Any, key: Any, value: Any) -> list[Any]:
     return [query, key, value]
 
 
-def _packed_part(e: OnnxEmitter, x: Any, number: int) -> Any:
+def _packed_part(e: OnnxEmitter, x: Any, number: int) -> Value:
     batch, tokens, count, _, depth = x.shape
     return e.reshape(e.slice(x, 3, number, number + 1), (batch, tokens, count * depth))
 
 
-def apply_rotary(e: OnnxEmitter, x: Any, cos: Any, sin: Any, interleaved: int, dim: int = 0) -> Any:
+def apply_rotary(e: OnnxEmitter, x: OnnxValue, cos: Any, sin: Any, interleaved: int, dim: int = 0) -> Value:
     """x (batch, heads, tokens, depth) turned by angles (batch, tokens, dim / 2); the rest of the depth remains."""
     depth = x.shape[3]
     angles = [e.reshape(a, (a.shape[0], 1, a.shape[1], a.shape[2])) for a in (cos, sin)]
@@ -182,7 +185,7 @@ def apply_rotary(e: OnnxEmitter, x: Any, cos: Any, sin: Any, interleaved: int, d
     return e.concat([turned, e.slice(x, 3, dim, depth)], 3)
 
 
-def _angles(e: OnnxEmitter, cos: Any, sin: Any, positions: Any) -> tuple[Any, Any]:
+def _angles(e: OnnxEmitter, cos: Operand, sin: Operand, positions: Operand) -> tuple[Any, Any]:
     """The rows of tables of cosines and sines at positions (batch, tokens)."""
     take = {"axis": 0, "mode": "wrap"}
     return e.op("take", cos, positions, **take), e.op("take", sin, positions, **take)
@@ -192,15 +195,15 @@ def _angles(e: OnnxEmitter, cos: Any, sin: Any, positions: Any) -> tuple[Any, An
 def rotary_embedding(
     e: OnnxEmitter,
     x: Any,
-    positions: Any,
-    cos: Any,
+    positions: OnnxValue,
+    cos: OnnxValue,
     sin: Any,
     interleaved: int = 0,
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
     scale: float = 1.0,
     is_packed_batching: int = 0,
-) -> Any:
+) -> Value:
     """positions: (batch, tokens), or (1), the first one."""
     x, positions = e.value(x), e.value(positions)
     if is_packed_batching or scale != 1.0:
@@ -219,17 +222,17 @@ def rotary_embedding(
 @onnx_op("GroupQueryAttention", domain=MICROSOFT)
 def group_query_attention(
     e: OnnxEmitter,
-    query: Any,
+    query: OnnxValue,
     key: Any,
     value: Any,
-    past_key: Any,
+    past_key: OnnxValue,
     past_value: Any,
-    lengths: Any,
+    lengths: OnnxValue,
     total_length: Any,
     cos: Any = None,
     sin: Any = None,
-    positions: Any = None,
-    added: Any = None,
+    positions: OnnxValue | None = None,
+    added: Operand | None = None,
     sinks: Any = None,
     num_heads: int = 1,
     kv_num_heads: int = 1,
@@ -275,7 +278,7 @@ def group_query_attention(
 
 def _attention_with_sinks(
     e: OnnxEmitter, q: Any, k: Any, v: Any, seen: Any, scale: float | None, softcap: float, sinks: Any
-) -> Any:
+) -> Value:
     """Attention whose scores are limited to (-softcap, softcap); sinks (heads,): the score of one more key of each
     head, whose value is 0. seen: a bias, or which keys a query sees."""
     batch, count, queries, depth = q.shape
@@ -297,7 +300,9 @@ def _attention_with_sinks(
     return e.reshape(e.op("matmul", parts, v), (batch, count, queries, depth))
 
 
-def _split_qkv_heads(e: OnnxEmitter, query: Any, key: Any, value: Any, count: int, groups: int) -> list[Any]:
+def _split_qkv_heads(
+    e: OnnxEmitter, query: OnnxValue, key: OnnxValue, value: OnnxValue, count: int, groups: int
+) -> list[Any]:
     """Queries, keys and values by heads; of one packed tensor where there are no keys."""
     if key is not None:
         return [
@@ -313,7 +318,7 @@ def _split_qkv_heads(e: OnnxEmitter, query: Any, key: Any, value: Any, count: in
     ]
 
 
-def _write_to_past(e: OnnxEmitter, past: Any, new: Any, positions: Any) -> Any:
+def _write_to_past(e: OnnxEmitter, past: OnnxValue, new: Any, positions: OnnxValue) -> Value:
     """The past with room for the new rows, which are written at positions (batch, tokens)."""
     past = e.value(past)
     batch, count, tokens, depth = new.shape

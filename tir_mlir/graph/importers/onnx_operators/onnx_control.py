@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.data_sizes import first_rows
-from tir_mlir.graph.importers.emitter import axis_in
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in
 from tir_mlir.graph.importers.onnx_operators.onnx_data_sizes import fresh_size
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, onnx_op
+
+if TYPE_CHECKING:
+    import onnx
+
+    from tir_mlir.graph.builder import Value
 
 MAX_UNROLLED_ITERATIONS, MAX_COUNTED_ITERATIONS = 256, 4096
 """The most turns of a loop that are written out; that are counted by computing its condition."""
@@ -43,8 +48,8 @@ def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -
         counted.update({n: (axis, fresh_size(e)) for n, axis in enumerate(axes) if axis is not None})
         return counted
 
-    sides = [partial(side, graph) for graph in (then_branch, else_branch)]
-    results = e.builder.branch(condition, *sides, counted=count, name_hint=e.name or "lv")
+    then, otherwise = partial(side, then_branch), partial(side, else_branch)
+    results = e.builder.branch(condition, then, otherwise, counted=count, name_hint=e.name or "lv")
     results = results if isinstance(results, tuple) else (results,)
     e.inputs += [results[number] for number in counted]  # they carry their sizes
     flat = iter(results)
@@ -85,7 +90,7 @@ def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, 
     return (*carried, *(e.op("stack", *(r[n] for r in scanned), axis=0) for n in range(count)))
 
 
-def _is_unrollable(trips: Any, condition: Any, body: Any) -> bool:
+def _is_unrollable(trips: np.ndarray, condition: np.ndarray, body: onnx.GraphProto) -> bool:
     """Whether the number of turns of a loop is known, and small."""
     if any(x is not None and not isinstance(x, np.ndarray) for x in (trips, condition)):
         return False
@@ -93,7 +98,7 @@ def _is_unrollable(trips: Any, condition: Any, body: Any) -> bool:
     return int(np.asarray(trips).reshape(-1)[0]) <= MAX_UNROLLED_ITERATIONS if counted else not _tests_state(body)
 
 
-def _always_continues(body: Any) -> bool:
+def _always_continues(body: onnx.GraphProto) -> bool:
     """Whether the body of a loop returns the condition that it is given, or true."""
     name, given = body.output[0].name, body.input[1].name
     makers = {output: node for node in body.node for output in node.output}
@@ -165,7 +170,7 @@ def _runtime_loop(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: 
     if tests and (counted := _trip_count(e, trips, condition, state, body)) is not None:
         tests, trips, condition = False, np.asarray(counted), None
     known = trips is None or isinstance(trips, np.ndarray)
-    steps = None if trips is None else min(int(e.known_elements(trips, "")[0]), 2**63 - 1) if known else trips
+    steps = min(int(e.known_elements(trips, "")[0]), 2**63 - 1) if isinstance(trips, np.ndarray) else trips
     rows = len(body.output) - 1 - len(state)
     if rows and not known:
         raise NeedsValue(
@@ -190,7 +195,7 @@ def _runtime_loop(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: 
     return results
 
 
-def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: Any, state: Any, body: Any) -> Any:
+def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: OnnxValue, state: Any, body: Any) -> Any:
     """A loop that data end and that stacks rows: all turns that there may be, of which those behind its end are cut."""
     if steps is None or steps > MAX_COUNTED_ITERATIONS:
         raise GraphError(
@@ -212,7 +217,7 @@ def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: Any, state: Any
     return [*carried, *(first_rows(e, x, count, size) for x in rows)]
 
 
-def _is_tensor(e: OnnxEmitter, x: Any) -> bool:
+def _is_tensor(e: OnnxEmitter, x: Operand) -> bool:
     return not isinstance(x, list)
 
 
@@ -255,7 +260,7 @@ def scan(
     return (*state, *stacked)
 
 
-def _move_axis_first(e: OnnxEmitter, x: Any, axis: int, backward: bool) -> Any:
+def _move_axis_first(e: OnnxEmitter, x: OnnxValue, axis: int, backward: bool) -> Value:
     """x with an axis moved to the front, from its end on if backward."""
     moved = e.permute(x, [axis, *(n for n in range(len(x.shape)) if n != axis)])
     return e.op("flip", moved, axis=0) if backward else moved
@@ -278,6 +283,6 @@ def _scan_loop(e: OnnxEmitter, body: Any, state: list[Any], rows: list[Any], end
     return (*results[: len(state)], *stacked)
 
 
-def _slice(e: OnnxEmitter, x: Any, axis: int, position: int) -> Any:
+def _slice(e: OnnxEmitter, x: OnnxValue, axis: int, position: int) -> Value:
     part = e.slice(x, axis, position, position + 1)
     return e.reshape(part, [s for n, s in enumerate(x.shape) if n != axis])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.graph.importers.data_sizes import argsort_rows, coordinates, true_positions, unique
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 def fresh_size(e: OnnxEmitter) -> str:
@@ -21,7 +24,7 @@ def fresh_size(e: OnnxEmitter) -> str:
 
 
 @onnx_op("NonZero")
-def nonzero(e: OnnxEmitter, x: Any) -> Any:
+def nonzero(e: OnnxEmitter, x: OnnxValue) -> Any:
     """The indices of the elements that are not 0, a column for each."""
     x = e.value(x)
     if not x.shape:
@@ -32,7 +35,7 @@ def nonzero(e: OnnxEmitter, x: Any) -> Any:
     return e.op("stack", *coordinates(e, positions, shape), axis=0)
 
 
-def select_by_condition(e: OnnxEmitter, x: Any, condition: Any, axis: int | None) -> Any:
+def select_by_condition(e: OnnxEmitter, x: OnnxValue, condition: Any, axis: int | None) -> Value:
     """The elements, or slices along an axis, at which a computed condition is true."""
     x = e.value(x)
     if axis is None:
@@ -41,7 +44,7 @@ def select_by_condition(e: OnnxEmitter, x: Any, condition: Any, axis: int | None
 
 
 @onnx_op("Unique")
-def unique_elements(e: OnnxEmitter, x: Any, axis: int | None = None, sorted: int = 1) -> list[Any]:
+def unique_elements(e: OnnxEmitter, x: OnnxValue, axis: int | None = None, sorted: int = 1) -> list[Any]:
     """Each element, or slice along an axis, once; where it is first; for each the position of its value; how often it
     occurs. In order, by the first elements of slices first, or sorted=0 as they occur."""
     x = e.value(x)
@@ -66,11 +69,11 @@ def unique_elements(e: OnnxEmitter, x: Any, axis: int | None = None, sorted: int
 @onnx_op("NonMaxSuppression")
 def non_max_suppression(
     e: OnnxEmitter,
-    boxes: Any,
-    scores: Any,
-    most: Any = None,
-    overlap: Any = None,
-    least: Any = None,
+    boxes: OnnxValue,
+    scores: OnnxValue,
+    most: OnnxValue | None = None,
+    overlap: OnnxValue | None = None,
+    least: OnnxValue | None = None,
     center_point_box: int = 0,
 ) -> Any:
     """boxes (n, m, 4), scores (n, classes, m) -> int64 (count, 3): batch, class and box of those that are kept.
@@ -139,7 +142,7 @@ def _corners(e: OnnxEmitter, boxes: Any, centered: bool) -> tuple[list[Any], Any
     return [*low, *high], e.op("multiply", *sides)
 
 
-def _overlap(e: OnnxEmitter, shapes: list[Any], best: Any) -> Any:
+def _overlap(e: OnnxEmitter, shapes: list[Any], best: Operand) -> Value:
     """How much of each box and the best of its row together both have, (rows, m); 0 for boxes without an area."""
     top, left, bottom, right, areas = shapes
     zero = e.constant(0, areas.dtype)

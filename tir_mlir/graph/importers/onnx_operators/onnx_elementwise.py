@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import FLOATS
+from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue, Operand
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
     STORAGE_TYPES,
     OnnxEmitter,
@@ -18,16 +18,19 @@ from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
 from tir_mlir.graph.importers.onnx_operators.onnx_small_types import round_to_small_type
 from tir_mlir.te.expr import t_call
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
+
 
 @onnx_op("Div")
-def divide(e: OnnxEmitter, x: Any, y: Any) -> Any:
+def divide(e: OnnxEmitter, x: Any, y: Operand) -> Any:
     if isinstance(y, np.ndarray) and y.dtype.kind in "iu" and isinstance(x, np.ndarray) and not y.all():
         raise GraphError("a constant is divided by 0\n  fix: another divisor")
     return e.op("divide", x, y)
 
 
 @onnx_op("Pow")
-def power(e: OnnxEmitter, x: Any, y: Any) -> Any:
+def power(e: OnnxEmitter, x: OnnxValue, y: OnnxValue) -> Any:
     if isinstance(y, np.ndarray) and y.size == 1 and y.item() in (2, 0.5):
         return e.op("square" if y.item() == 2 else "sqrt", x)
     if dtype_of(x) not in FLOATS:  # in floats: exact where the result has at most 53 bits
@@ -37,38 +40,38 @@ def power(e: OnnxEmitter, x: Any, y: Any) -> Any:
 
 
 @onnx_op("Mod")
-def remainder(e: OnnxEmitter, x: Any, y: Any, fmod: int = 0) -> Any:
+def remainder(e: OnnxEmitter, x: Operand, y: Operand, fmod: int = 0) -> Value:
     return e.op("mod" if fmod else "floor_mod", x, y)
 
 
 @onnx_op("Max")
-def maximum(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+def maximum(e: OnnxEmitter, x: Operand, *others: Any) -> Any:
     for operand in others:
         x = e.op("maximum", x, operand)
     return x
 
 
 @onnx_op("Min")
-def minimum(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+def minimum(e: OnnxEmitter, x: Operand, *others: Any) -> Any:
     for operand in others:
         x = e.op("minimum", x, operand)
     return x
 
 
 @onnx_op("Sum")
-def sum_operands(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+def sum_operands(e: OnnxEmitter, x: Operand, *others: Any) -> Any:
     for operand in others:
         x = e.op("add", x, operand)
     return x
 
 
 @onnx_op("Mean")
-def mean(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+def mean(e: OnnxEmitter, x: OnnxValue, *others: Any) -> Value:
     return e.divide(sum_operands(e, e.value(x), *others), len(others) + 1)
 
 
 @onnx_op("BitShift")
-def shift(e: OnnxEmitter, x: Any, by: Any, direction: str) -> Any:
+def shift(e: OnnxEmitter, x: OnnxValue, by: OnnxValue, direction: str) -> Value:
     """By a negative number, or by all bits and more: what is left is the sign of a number that moves to the right."""
     dtype, name = dtype_of(x), "left_shift" if direction == "LEFT" else "right_shift"
     bits = np.dtype(dtype).itemsize * 8
@@ -84,7 +87,7 @@ def shift(e: OnnxEmitter, x: Any, by: Any, direction: str) -> Any:
 
 
 @onnx_op("BitCast")
-def bit_cast(e: OnnxEmitter, x: Any, to: int) -> Any:
+def bit_cast(e: OnnxEmitter, x: OnnxValue, to: int) -> Any:
     """The bits of each element as another type of the same width."""
     import onnx
 
@@ -97,7 +100,7 @@ def bit_cast(e: OnnxEmitter, x: Any, to: int) -> Any:
 
 
 @onnx_op("Sign")
-def sign(e: OnnxEmitter, x: Any) -> Any:
+def sign(e: OnnxEmitter, x: OnnxValue) -> Value:
     """-1, 0 or 1; of numbers without a sign 0 or 1; of NaN NaN."""
     x = e.value(x)
     if x.dtype[0] == "u":
@@ -106,7 +109,7 @@ def sign(e: OnnxEmitter, x: Any) -> Any:
 
 
 @onnx_op("IsInf")
-def is_infinite(e: OnnxEmitter, x: Any, detect_negative: int = 1, detect_positive: int = 1) -> Any:
+def is_infinite(e: OnnxEmitter, x: OnnxValue, detect_negative: int = 1, detect_positive: int = 1) -> Value:
     x = e.value(x)
     if detect_negative and detect_positive:
         return e.op("isinf", x)
@@ -116,7 +119,7 @@ def is_infinite(e: OnnxEmitter, x: Any, detect_negative: int = 1, detect_positiv
 
 
 @onnx_op("Where")
-def where(e: OnnxEmitter, condition: Any, x: Any, y: Any) -> Any:
+def where(e: OnnxEmitter, condition: Operand, x: Operand, y: Operand) -> Any:
     return e.op("where", condition, x, y)
 
 
@@ -132,40 +135,40 @@ def clip(e: OnnxEmitter, x: Any, low: Any = None, high: Any = None, min: Any = N
 
 
 @onnx_op("LeakyRelu")
-def leaky_relu(e: OnnxEmitter, x: Any, alpha: float = 0.01) -> Any:
+def leaky_relu(e: OnnxEmitter, x: Operand, alpha: float = 0.01) -> Any:
     return e.op("nn.leakyrelu", x, alpha=alpha)
 
 
 @onnx_op("PRelu")
-def prelu(e: OnnxEmitter, x: Any, slope: Any) -> Any:
+def prelu(e: OnnxEmitter, x: OnnxValue, slope: Operand) -> Any:
     x = e.value(x)
     return e.op("where", e.binary("greater", x, 0, x.dtype), x, e.op("multiply", x, slope))
 
 
 @onnx_op("Elu")
-def elu(e: OnnxEmitter, x: Any, alpha: float = 1.0) -> Any:
+def elu(e: OnnxEmitter, x: Operand, alpha: float = 1.0) -> Any:
     return e.op("nn.elu", x, alpha=alpha)
 
 
 @onnx_op("Selu")
-def selu(e: OnnxEmitter, x: Any, alpha: float = 1.67326319217681885, gamma: float = 1.05070102214813232) -> Any:
+def selu(e: OnnxEmitter, x: Operand, alpha: float = 1.67326319217681885, gamma: float = 1.05070102214813232) -> Value:
     y = e.op("nn.elu", x, alpha=alpha)
     return e.multiply(y, gamma)
 
 
 @onnx_op("HardSigmoid")
-def hard_sigmoid(e: OnnxEmitter, x: Any, alpha: float = 0.2, beta: float = 0.5) -> Any:
+def hard_sigmoid(e: OnnxEmitter, x: OnnxValue, alpha: float = 0.2, beta: float = 0.5) -> Value:
     return e.clip(e.add(e.multiply(e.value(x), alpha), beta), 0, 1)
 
 
 @onnx_op("Gelu")
-def gelu(e: OnnxEmitter, x: Any, approximate: str = "none") -> Any:
+def gelu(e: OnnxEmitter, x: Operand, approximate: str = "none") -> Any:
     """x times the normal distribution up to x, or its approximation by tanh."""
     return e.op("nn.gelu" if approximate == "none" else "nn.gelu_tanh", x)
 
 
 @onnx_op("Softmax")
-def softmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
+def softmax(e: OnnxEmitter, x: OnnxValue, axis: int | None = None) -> Value:
     return _rows(e, "nn.softmax", x, axis)
 
 
@@ -174,7 +177,7 @@ def log_softmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
     return _rows(e, "nn.log_softmax", x, axis)
 
 
-def _rows(e: OnnxEmitter, operator: str, x: Any, axis: int | None) -> Any:
+def _rows(e: OnnxEmitter, operator: str, x: OnnxValue, axis: int | None) -> Value:
     """Before opset 13 all axes from this one on are one row."""
     if e.opset >= 13:
         return e.op(operator, x, axis=-1 if axis is None else axis)
@@ -193,9 +196,9 @@ def identity(e: OnnxEmitter, x: Any) -> Any:
 @onnx_op("Dropout")
 def dropout(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     ratio: Any = None,
-    training_mode: Any = None,
+    training_mode: OnnxValue | None = None,
     seed: int = 0,
     is_test: int = 1,
     consumed_inputs: Any = None,
@@ -213,7 +216,7 @@ def dropout(
 
 
 @onnx_op("Cast")
-def cast(e: OnnxEmitter, x: Any, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
+def cast(e: OnnxEmitter, x: OnnxValue, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
     import onnx
 
     if to not in onnx.TensorProto.DataType.values() or to == onnx.TensorProto.UNDEFINED:
@@ -221,7 +224,7 @@ def cast(e: OnnxEmitter, x: Any, to: int, saturate: int = 1, round_mode: str = "
     return convert_dtype(e, x, onnx.helper.tensor_dtype_to_np_dtype(to), bool(saturate))
 
 
-def convert_dtype(e: OnnxEmitter, x: Any, dtype: np.dtype, saturate: bool) -> Any:
+def convert_dtype(e: OnnxEmitter, x: OnnxValue, dtype: np.dtype, saturate: bool) -> Any:
     """x in an element type of ONNX."""
     if isinstance(x, np.ndarray):
         if x.dtype == object and dtype.name in ("int64", "int32"):
@@ -232,7 +235,7 @@ def convert_dtype(e: OnnxEmitter, x: Any, dtype: np.dtype, saturate: bool) -> An
 
 
 @onnx_op("CastLike")
-def cast_like(e: OnnxEmitter, x: Any, like: Any, saturate: int = 1, round_mode: str = "up") -> Any:
+def cast_like(e: OnnxEmitter, x: OnnxValue, like: Operand, saturate: int = 1, round_mode: str = "up") -> Value:
     name = e.type_of(like)
     if name in STORAGE_TYPES:
         return round_to_small_type(e, x, name, bool(saturate))

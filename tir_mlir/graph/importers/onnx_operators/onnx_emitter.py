@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import linear
 from tir_mlir.graph.importers.data_sizes import number_from_data
-from tir_mlir.graph.importers.emitter import OperatorEmitter
+from tir_mlir.graph.importers.emitter import OnnxValue, OperatorEmitter
 from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.te import Expr
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import GraphBuilder, Value
 
 Translation = Callable[..., Any]
 TABLE: dict[str, Translation] = {}
@@ -72,7 +75,7 @@ class OnnxEmitter(OperatorEmitter):
     A known value is an array; a size is a number or a te expression. `opset`: the version of the operators.
     """
 
-    def __init__(self, builder: Any, opset: int):
+    def __init__(self, builder: GraphBuilder, opset: int):
         super().__init__(builder)
         self.opset = opset
         self.name, self.results = "", [""]  # of the node that is translated: its name, and those of its outputs
@@ -95,7 +98,7 @@ class OnnxEmitter(OperatorEmitter):
         """One operator; known operands become constants or weights."""
         return super().op(operator, *map(self.value, operands), name_hint=self.name or "lv", **attrs)
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Any) -> Value:
         """x as a Value: a known array becomes a weight if the model names it, else a constant."""
         if not isinstance(x, np.ndarray):
             return x
@@ -144,12 +147,12 @@ def _no_graphs(graph: Any, operands: Sequence[Any], region: Any = None) -> list[
     raise GraphError("the body of a branch or a loop is not expected here")
 
 
-def dtype_of(x: Any) -> str:
+def dtype_of(x: OnnxValue) -> str:
     """The element type of a Value or a known array."""
     return x.dtype.name if isinstance(x, np.ndarray) else x.dtype
 
 
-def rank_of(x: Any) -> int:
+def rank_of(x: OnnxValue) -> int:
     """The number of axes of a Value or a known array."""
     return len(x.shape)
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, axis_in, static_size
 from tir_mlir.graph.importers.layers import every_axis, pool, with_bias
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_layers import window_padding
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @onnx_op("LRN")
 def local_response(
     e: OnnxEmitter, x: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
-) -> Any:
+) -> Value:
     """x / (bias + alpha / size * the sum of squares of `size` channels around it) ** beta."""
     x = e.value(x)
     before, channels = (size - 1) // 2, x.shape[1]
@@ -32,7 +35,7 @@ def local_response(
 
 
 @onnx_op("LpNormalization")
-def lp_normalization(e: OnnxEmitter, x: Any, axis: int = -1, p: int = 2) -> Any:
+def lp_normalization(e: OnnxEmitter, x: OnnxValue, axis: int = -1, p: int = 2) -> Value:
     """x divided by its norm along an axis; 0 where that is 0."""
     x = e.value(x)
     if p not in (1, 2):
@@ -44,7 +47,7 @@ def lp_normalization(e: OnnxEmitter, x: Any, axis: int = -1, p: int = 2) -> Any:
     return e.op("where", zero, e.constant(0, x.dtype), e.op("divide", x, norm))
 
 
-def _powers(e: OnnxEmitter, x: Any, p: int) -> Any:
+def _powers(e: OnnxEmitter, x: Any, p: int) -> Value:
     if p == 1:
         return e.op("abs", x)
     return e.op("square", x) if p == 2 else e.op("power", e.op("abs", x), e.constant(p, x.dtype))
@@ -59,7 +62,7 @@ def _root(e: OnnxEmitter, x: Any, p: int) -> Any:
 @onnx_op("LpPool")
 def lp_pool(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     kernel_shape: Any,
     auto_pad: str = "NOTSET",
     strides: Any = None,
@@ -89,7 +92,7 @@ def lp_pool(
 
 
 @onnx_op("GlobalLpPool")
-def global_lp_pool(e: OnnxEmitter, x: Any, p: int = 2) -> Any:
+def global_lp_pool(e: OnnxEmitter, x: OnnxValue, p: int = 2) -> Any:
     x = e.value(x)
     return _root(e, e.op("sum", _powers(e, x, p), axis=list(range(2, len(x.shape))), keepdims=True), p)
 
@@ -97,13 +100,13 @@ def global_lp_pool(e: OnnxEmitter, x: Any, p: int = 2) -> Any:
 @onnx_op("Col2Im")
 def columns_to_image(
     e: OnnxEmitter,
-    x: Any,
-    image_shape: Any,
-    block_shape: Any,
+    x: OnnxValue,
+    image_shape: OnnxValue,
+    block_shape: OnnxValue,
     dilations: Any = None,
     pads: Any = None,
     strides: Any = None,
-) -> Any:
+) -> Value:
     """(n, c * block, places) -> (n, c, image): each column added where its block lies."""
     x = e.value(x)
     image = [int(n) for n in e.known_elements(image_shape, "the image of a Col2Im")]
@@ -190,9 +193,9 @@ def deformable_convolution(
 @onnx_op("RoiAlign")
 def roi_align(
     e: OnnxEmitter,
-    x: Any,
-    rois: Any,
-    batches: Any,
+    x: OnnxValue,
+    rois: OnnxValue,
+    batches: OnnxValue,
     mode: str = "avg",
     output_height: int = 1,
     output_width: int = 1,
@@ -257,7 +260,7 @@ def _roi_value(image: te.Tensor, n: Any, c: Any, y: Any, z: Any, mode: str) -> A
 
 
 @onnx_op("MaxRoiPool")
-def max_roi_pool(e: OnnxEmitter, x: Any, rois: Any, pooled_shape: Any, spatial_scale: float = 1.0) -> Any:
+def max_roi_pool(e: OnnxEmitter, x: OnnxValue, rois: OnnxValue, pooled_shape: Any, spatial_scale: float = 1.0) -> Value:
     """The maxima of the parts of regions, whose corners are known."""
     regions = np.asarray(e.known_elements(rois, "the regions of a MaxRoiPool"), "float64").reshape(-1, 5)
     x, results = e.value(x), []
@@ -277,7 +280,7 @@ def _bounds(first: int, last: int, parts: int, size: int) -> list[tuple[int, int
     return [(min(max(b, 0), size), min(max(t, 0), size)) for b, t in ends]
 
 
-def _max_part(e: OnnxEmitter, x: Any, axis: int, begin: int, end: int) -> Any:
+def _max_part(e: OnnxEmitter, x: Any, axis: int, begin: int, end: int) -> Value:
     """The maxima of begin..end along an axis; 0 for none."""
     if end <= begin:
         return e.broadcast(e.constant(0, x.dtype), [1 if a == axis else s for a, s in enumerate(x.shape)])
@@ -287,8 +290,13 @@ def _max_part(e: OnnxEmitter, x: Any, axis: int, begin: int, end: int) -> Any:
 @onnx_op("GridSample")
 @onnx_op("GridSample", domain=MICROSOFT)
 def grid_sample(
-    e: OnnxEmitter, x: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: int = 0
-) -> Any:
+    e: OnnxEmitter,
+    x: OnnxValue,
+    grid: OnnxValue,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: int = 0,
+) -> Value:
     """Images at positions of -1..1. Since opset 20 the modes are named linear, nearest and cubic."""
     methods = {"linear": "bilinear", "cubic": "bicubic"}
     x, grid = e.value(x), e.value(grid)

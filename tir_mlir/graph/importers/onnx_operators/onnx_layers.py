@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
-from tir_mlir.graph.importers.emitter import FLOATS, axis_in, static_size
+from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.layers import convolution, pool, pool_with_indices, scaled_sum, transposed_convolution
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, dtype_of, onnx_op
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
+
 
 @onnx_op("MatMul")
-def matmul(e: OnnxEmitter, x: Any, y: Any) -> Any:
+def matmul(e: OnnxEmitter, x: Operand, y: Operand) -> Value:
     return e.op("matmul", x, y)
 
 
 @onnx_op("Gemm")
 def gemm(
     e: OnnxEmitter,
-    x: Any,
-    y: Any,
-    z: Any = None,
+    x: OnnxValue,
+    y: OnnxValue,
+    z: OnnxValue | None = None,
     alpha: float = 1.0,
     beta: float = 1.0,
     transA: int = 0,
     transB: int = 0,
-) -> Any:
+) -> Value:
     """alpha * x @ y + beta * z: a dense layer where y is transposed."""
     x, y = e.value(x), e.value(y)
     x = e.permute(x, [1, 0]) if transA else x
@@ -59,7 +62,7 @@ def einsum(e: OnnxEmitter, *operands: Any, equation: str) -> Any:
     return e.op("einsum", *values, subscripts=f"{','.join(named)}->{result.replace('...', ''.join(free))}")
 
 
-def _diagonal(e: OnnxEmitter, x: Any, letters: str) -> tuple[Any, str]:
+def _diagonal(e: OnnxEmitter, x: OnnxValue, letters: str) -> tuple[Any, str]:
     """The elements at which axes of one letter have equal indices: a letter twice becomes one axis."""
     for letter in dict.fromkeys(letters):
         while letters.count(letter) > 1:
@@ -75,9 +78,9 @@ def _diagonal(e: OnnxEmitter, x: Any, letters: str) -> tuple[Any, str]:
 @onnx_op("Conv")
 def conv(
     e: OnnxEmitter,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Value,
+    weight: OnnxValue,
+    bias: OnnxValue | None = None,
     auto_pad: str = "NOTSET",
     kernel_shape: Any = None,
     strides: Any = None,
@@ -92,7 +95,9 @@ def conv(
     return convolution(e, e.value(x), e.value(weight), bias, strides, padding, dilations, group)
 
 
-def window_padding(auto: str, pads: Any, x: Any, kernel: Any, strides: Any, dilations: Any) -> list[int]:
+def window_padding(
+    auto: str, pads: Sequence[int] | None, x: Value, kernel: Any, strides: Sequence[int], dilations: Sequence[int]
+) -> list[int]:
     """Widths before all axes, then after."""
     axes = len(kernel)
     if auto in ("NOTSET", "VALID"):
@@ -110,9 +115,9 @@ def window_padding(auto: str, pads: Any, x: Any, kernel: Any, strides: Any, dila
 @onnx_op("ConvTranspose")
 def conv_transpose(
     e: OnnxEmitter,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: OnnxValue,
+    weight: OnnxValue,
+    bias: OnnxValue | None = None,
     auto_pad: str = "NOTSET",
     kernel_shape: Any = None,
     strides: Any = None,
@@ -156,11 +161,11 @@ def _split_padding(totals: list[int], upper: bool) -> list[int]:
 @onnx_op("MaxPool")
 def max_pool(
     e: OnnxEmitter,
-    x: Any,
-    kernel_shape: Any,
+    x: Value,
+    kernel_shape: Sequence[int],
     auto_pad: str = "NOTSET",
-    strides: Any = None,
-    pads: Any = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
     dilations: Any = None,
     ceil_mode: int = 0,
     storage_order: int = 0,
@@ -178,7 +183,7 @@ def max_pool(
 @onnx_op("AveragePool")
 def average_pool(
     e: OnnxEmitter,
-    x: Any,
+    x: Value,
     kernel_shape: Any,
     auto_pad: str = "NOTSET",
     strides: Any = None,
@@ -186,7 +191,7 @@ def average_pool(
     dilations: Any = None,
     ceil_mode: int = 0,
     count_include_pad: int = 0,
-) -> Any:
+) -> Value:
     axes = len(kernel_shape)
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
     padding = window_padding(auto_pad, pads, x, kernel_shape, strides, dilations)
@@ -195,28 +200,28 @@ def average_pool(
 
 
 @onnx_op("GlobalAveragePool")
-def global_mean(e: OnnxEmitter, x: Any) -> Any:
+def global_mean(e: OnnxEmitter, x: OnnxValue) -> Value:
     return e.op("mean", x, axis=list(range(2, len(x.shape))), keepdims=True)
 
 
 @onnx_op("GlobalMaxPool")
-def global_max(e: OnnxEmitter, x: Any) -> Any:
+def global_max(e: OnnxEmitter, x: OnnxValue) -> Value:
     return e.op("max", x, axis=list(range(2, len(x.shape))), keepdims=True)
 
 
 @onnx_op("BatchNormalization")
 def batch_norm(
     e: OnnxEmitter,
-    x: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
+    x: OnnxValue,
+    scale: Operand,
+    shift: Operand,
+    mean: Operand,
+    variance: Operand,
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     training_mode: int = 0,
     spatial: int = 1,
-) -> Any:
+) -> Value:
     if not spatial:
         raise GraphError("spatial=0: statistics of each element\n  fix: export the model for a newer opset")
     if training_mode:
@@ -226,7 +231,7 @@ def batch_norm(
 
 
 def _norm_by_batch_statistics(
-    e: OnnxEmitter, x: Any, scale: Any, shift: Any, mean: Any, variance: Any, epsilon: float, momentum: float
+    e: OnnxEmitter, x: Any, scale: Operand, shift: Operand, mean: Any, variance: Any, epsilon: float, momentum: float
 ) -> Any:
     """By the statistics of the batch; then the means of them and the given ones, weighted by the momentum."""
     axes, dtype = [a for a in range(len(x.shape)) if a != 1], x.dtype
@@ -243,7 +248,13 @@ def _norm_by_batch_statistics(
 
 @onnx_op("LayerNormalization")
 def layer_norm(
-    e: OnnxEmitter, x: Any, scale: Any, shift: Any = None, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+    e: OnnxEmitter,
+    x: OnnxValue,
+    scale: OnnxValue,
+    shift: Any = None,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
 ) -> Any:
     """The result; where they are used, the mean and 1 / sqrt(variance + epsilon) in float32, with axes of size 1."""
     last = len(x.shape) - axis_in(axis, len(x.shape))
@@ -259,20 +270,28 @@ def layer_norm(
 
 
 @onnx_op("RMSNormalization", "SimplifiedLayerNormalization")
-def rms_norm(e: OnnxEmitter, x: Any, scale: Any, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1) -> Any:
+def rms_norm(
+    e: OnnxEmitter, x: OnnxValue, scale: OnnxValue, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> Any:
     last = len(x.shape) - axis_in(axis, len(x.shape))
     return layers.rms_norm(e, e.value(x), last, e.cast(e.value(scale), dtype_of(x)), epsilon)
 
 
 @onnx_op("InstanceNormalization")
-def instance_norm(e: OnnxEmitter, x: Any, scale: Any, shift: Any, epsilon: float = 1e-5) -> Any:
+def instance_norm(e: OnnxEmitter, x: OnnxValue, scale: OnnxValue, shift: OnnxValue, epsilon: float = 1e-5) -> Any:
     groups = static_size(x.shape[1], "the number of channels")
     return layers.group_norm(e, e.value(x), groups, e.value(scale), e.value(shift), epsilon)
 
 
 @onnx_op("GroupNormalization")
 def group_norm(
-    e: OnnxEmitter, x: Any, scale: Any, shift: Any, num_groups: int, epsilon: float = 1e-5, stash_type: int = 1
+    e: OnnxEmitter,
+    x: OnnxValue,
+    scale: OnnxValue,
+    shift: OnnxValue,
+    num_groups: int,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
 ) -> Any:
     """Before opset 21 scale and shift are of groups, not of channels."""
     scale, shift = e.value(scale), e.value(shift)
@@ -289,12 +308,12 @@ def _reduction(reduced: Callable[[OnnxEmitter, Any, list[int], bool], Any]) -> A
 
     def translate(
         e: OnnxEmitter,
-        x: Any,
-        axes_input: Any = None,
-        axes: Any = None,
+        x: OnnxValue,
+        axes_input: OnnxValue | None = None,
+        axes: Sequence[int] | None = None,
         keepdims: int = 1,
         noop_with_empty_axes: int = 0,
-    ) -> Any:
+    ) -> Value:
         """The axes are an input since opset 18 (13 for sums)."""
         raw_axes = axes if axes_input is None else e.known_elements(axes_input, "the axes of a reduction")
         if not raw_axes and noop_with_empty_axes:
@@ -310,7 +329,7 @@ _OF_BOOLS = {"max": "any", "min": "all"}
 
 
 def _operator_reduction(operator: str, pre_op: str | None = None, post_op: str | None = None) -> Any:
-    def emit(e: OnnxEmitter, x: Any, axes: list[int], keepdims: bool) -> Any:
+    def emit(e: OnnxEmitter, x: Any, axes: list[int], keepdims: bool) -> Value:
         x = e.value(x)
         if x.dtype == "bool" and operator in _OF_BOOLS and axes:
             return e.op(_OF_BOOLS[operator], x, axis=axes, keepdims=keepdims)
@@ -338,7 +357,7 @@ onnx_op("ReduceLogSum")(_operator_reduction("sum", post_op="log"))
 
 
 @onnx_op("ArgMax")
-def argmax(e: OnnxEmitter, x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+def argmax(e: OnnxEmitter, x: OnnxValue, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Value:
     return _extremum_index(e, "argmax", x, axis, keepdims, select_last_index)
 
 
@@ -347,7 +366,7 @@ def argmin(e: OnnxEmitter, x: Any, axis: int = 0, keepdims: int = 1, select_last
     return _extremum_index(e, "argmin", x, axis, keepdims, select_last_index)
 
 
-def _extremum_index(e: OnnxEmitter, operator: str, x: Any, axis: int, keepdims: int, last: int) -> Any:
+def _extremum_index(e: OnnxEmitter, operator: str, x: OnnxValue, axis: int, keepdims: int, last: int) -> Value:
     if not last:
         return e.op(operator, x, axis=axis, keepdims=bool(keepdims), dtype="int64")
     axis = axis_in(axis, len(x.shape))
@@ -366,7 +385,7 @@ def running_product(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, rever
     return _running_total(e, "cumprod", x, axis, exclusive, reverse)
 
 
-def _running_total(e: OnnxEmitter, operator: str, x: Any, axis: Any, exclusive: int, reverse: int) -> Any:
+def _running_total(e: OnnxEmitter, operator: str, x: OnnxValue, axis: OnnxValue, exclusive: int, reverse: int) -> Value:
     along = axis_in(int(e.known_elements(axis, "the axis of a running sum or product")[0]), len(x.shape))
     if not reverse:
         return e.op(operator, x, axis=along, exclusive=bool(exclusive))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_elementwise import dropout, elu, gelu
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, Translation, onnx_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_layers import conv, gemm
 from tir_mlir.graph.importers.onnx_operators.onnx_shapes import gather_nd, pad, span, triangle, unsqueeze
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 def _microsoft(*names: str) -> Any:
@@ -30,18 +33,18 @@ for _name, _translation in (
 
 
 @_microsoft("ExpandDims")
-def expand_dims(e: OnnxEmitter, x: Any, axis: Any) -> Any:
+def expand_dims(e: OnnxEmitter, x: Any, axis: OnnxValue) -> Any:
     """x with a new axis of one element."""
     return unsqueeze(e, x, axes=[int(e.known_elements(axis, "the axis of an ExpandDims")[0])])
 
 
 @_microsoft("TorchEmbedding")
-def torch_embedding(e: OnnxEmitter, table: Any, indices: Any, padding: Any = None, scaled: Any = None) -> Any:
+def torch_embedding(e: OnnxEmitter, table: Operand, indices: Operand, padding: Any = None, scaled: Any = None) -> Value:
     """The rows of a table at indices."""
     return e.op("take", table, indices, axis=0, mode="wrap")
 
 
-def _add_terms(e: OnnxEmitter, x: Any, *terms: Any) -> Any:
+def _add_terms(e: OnnxEmitter, x: OnnxValue, *terms: Any) -> Any:
     x = e.value(x)
     for term in terms:
         x = x if term is None else e.op("add", x, term)
@@ -49,32 +52,32 @@ def _add_terms(e: OnnxEmitter, x: Any, *terms: Any) -> Any:
 
 
 @_microsoft("BiasGelu")
-def bias_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Any:
+def bias_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Value:
     """gelu(x + bias)."""
     return e.op("nn.gelu", _add_terms(e, x, bias))
 
 
 @_microsoft("FastGelu")
-def fast_gelu(e: OnnxEmitter, x: Any, bias: Any = None) -> Any:
+def fast_gelu(e: OnnxEmitter, x: Any, bias: Any = None) -> Value:
     """gelu(x + bias) by tanh."""
     return e.op("nn.gelu_tanh", _add_terms(e, x, bias))
 
 
 @_microsoft("QuickGelu")
-def quick_gelu(e: OnnxEmitter, x: Any, alpha: float = 1.702) -> Any:
+def quick_gelu(e: OnnxEmitter, x: OnnxValue, alpha: float = 1.702) -> Value:
     """x * sigmoid(alpha * x)."""
     x = e.value(x)
     return e.op("multiply", x, e.op("sigmoid", e.multiply(x, alpha)))
 
 
 @_microsoft("GemmFastGelu")
-def gemm_fast_gelu(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None) -> Any:
+def gemm_fast_gelu(e: OnnxEmitter, x: Operand, weight: Operand, bias: Any = None) -> Value:
     """gelu(x @ weight + bias) by tanh."""
     return fast_gelu(e, e.op("matmul", x, weight), bias)
 
 
 @_microsoft("BiasSplitGelu")
-def bias_split_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Any:
+def bias_split_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Value:
     """The first half of the last axis, times gelu of the second."""
     y = _add_terms(e, x, bias)
     axis, size = len(y.shape) - 1, y.shape[-1]
@@ -102,7 +105,7 @@ def bias_dropout(
 
 
 @_microsoft("CDist")
-def distances(e: OnnxEmitter, x: Any, y: Any, metric: str = "sqeuclidean") -> Any:
+def distances(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, metric: str = "sqeuclidean") -> Any:
     """The distances of all rows of x from all rows of y, or their squares."""
     if metric not in ("sqeuclidean", "euclidean"):
         raise GraphError(f"the metric {metric}\n  fix: sqeuclidean or euclidean")
@@ -114,18 +117,18 @@ def distances(e: OnnxEmitter, x: Any, y: Any, metric: str = "sqeuclidean") -> An
 
 
 @_microsoft("ComplexMul")
-def complex_product(e: OnnxEmitter, x: Any, y: Any) -> Any:
+def complex_product(e: OnnxEmitter, x: Any, y: Any) -> Value:
     """The product of complex numbers, whose two parts are along the last axis."""
     return _complex_product(e, x, y, 1)
 
 
 @_microsoft("ComplexMulConj")
-def conjugate_product(e: OnnxEmitter, x: Any, y: Any) -> Any:
+def conjugate_product(e: OnnxEmitter, x: Any, y: Any) -> Value:
     """The product of complex numbers x and the conjugates of y."""
     return _complex_product(e, x, y, -1)
 
 
-def _complex_product(e: OnnxEmitter, x: Any, y: Any, sign: int) -> Any:
+def _complex_product(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, sign: int) -> Value:
     """The product of numbers whose two parts are along the last axis; sign: of the imaginary part of y."""
     (a, b), (c, d) = ([e.slice(v, rank_of(v) - 1, n, n + 1) for n in (0, 1)] for v in (e.value(x), e.value(y)))
     d = d if sign > 0 else e.op("negative", d)
@@ -135,7 +138,7 @@ def _complex_product(e: OnnxEmitter, x: Any, y: Any, sign: int) -> Any:
 
 
 @_microsoft("UnfoldTensor")
-def unfold(e: OnnxEmitter, x: Any, size: int, dim: int = -1, step: int = 1) -> Any:
+def unfold(e: OnnxEmitter, x: OnnxValue, size: int, dim: int = -1, step: int = 1) -> Value:
     """Windows along an axis, their elements along a new last one."""
     x = e.value(x)
     axis = axis_in(dim, len(x.shape))
@@ -147,7 +150,7 @@ def unfold(e: OnnxEmitter, x: Any, size: int, dim: int = -1, step: int = 1) -> A
 
 
 @_microsoft("BiasSoftmax")
-def bias_softmax(e: OnnxEmitter, x: Any, bias: Any, axis: int = 1, is_inner_broadcast: int = 1) -> Any:
+def bias_softmax(e: OnnxEmitter, x: Any, bias: Any, axis: int = 1, is_inner_broadcast: int = 1) -> Value:
     """softmax(x + bias) over the axes from `axis` on."""
     y = _add_terms(e, x, bias)
     if axis % len(y.shape) != len(y.shape) - 1:
@@ -155,7 +158,7 @@ def bias_softmax(e: OnnxEmitter, x: Any, bias: Any, axis: int = 1, is_inner_broa
     return e.op("nn.softmax", y, axis=-1)
 
 
-def _activation(e: OnnxEmitter, x: Any, name: str, numbers: list[float]) -> Any:
+def _activation(e: OnnxEmitter, x: Value, name: str, numbers: list[float]) -> Any:
     """A function by name; numbers: its parameters, those of ONNX's operator where there are none."""
     functions: dict[str, Translation] = {
         "": lambda: x,
@@ -209,14 +212,14 @@ def fused_gemm(
 @_microsoft("FusedMatMul", "TransposeMatMul")
 def fused_matmul(
     e: OnnxEmitter,
-    x: Any,
-    y: Any,
+    x: OnnxValue,
+    y: OnnxValue,
     alpha: float = 1.0,
     transA: int = 0,
     transB: int = 0,
     transBatchA: int = 0,
     transBatchB: int = 0,
-) -> Any:
+) -> Value:
     """alpha * x @ y of operands that are transposed: the last two axes; the first one to the position before the
     last."""
     x, y = (
@@ -227,7 +230,7 @@ def fused_matmul(
     return product if alpha == 1 else e.multiply(product, alpha)
 
 
-def _transpose_operand(e: OnnxEmitter, x: Any, last: int, batch: int) -> Any:
+def _transpose_operand(e: OnnxEmitter, x: OnnxValue, last: int, batch: int) -> Any:
     rank = len(x.shape)
     if rank < 2:
         return x
@@ -242,7 +245,7 @@ def _transpose_operand(e: OnnxEmitter, x: Any, last: int, batch: int) -> Any:
 
 @_microsoft("SkipLayerNormalization")
 def skip_layer_norm(
-    e: OnnxEmitter, x: Any, skip: Any, scale: Any, shift: Any = None, bias: Any = None, epsilon: float = 1e-12
+    e: OnnxEmitter, x: Any, skip: Any, scale: OnnxValue, shift: Any = None, bias: Any = None, epsilon: float = 1e-12
 ) -> Any:
     """layer_norm(x + skip + bias); the mean, 1 / sqrt(variance + epsilon), and the sum, where they are used."""
     total = _add_terms(e, x, skip, bias)
@@ -256,7 +259,7 @@ def skip_layer_norm(
 
 
 @_microsoft("SkipSimplifiedLayerNormalization")
-def skip_rms_norm(e: OnnxEmitter, x: Any, skip: Any, scale: Any, bias: Any = None, epsilon: float = 1e-12) -> Any:
+def skip_rms_norm(e: OnnxEmitter, x: Any, skip: Any, scale: OnnxValue, bias: Any = None, epsilon: float = 1e-12) -> Any:
     """rms_norm(x + skip + bias), and the sum."""
     total = _add_terms(e, x, skip, bias)
     y = layers.rms_norm(e, total, 1, e.value(scale), epsilon)
@@ -269,15 +272,15 @@ def skip_rms_norm(e: OnnxEmitter, x: Any, skip: Any, scale: Any, bias: Any = Non
 @_microsoft("EmbedLayerNormalization")
 def embed_layer_norm(
     e: OnnxEmitter,
-    ids: Any,
-    segments: Any,
-    words: Any,
-    positions: Any,
-    segment_table: Any,
-    scale: Any,
-    shift: Any,
-    mask: Any = None,
-    place_ids: Any = None,
+    ids: OnnxValue,
+    segments: Operand,
+    words: Operand,
+    positions: OnnxValue,
+    segment_table: Operand,
+    scale: OnnxValue,
+    shift: OnnxValue,
+    mask: OnnxValue | None = None,
+    place_ids: Operand | None = None,
     epsilon: float = 1e-12,
     mask_index_type: int = 0,
 ) -> Any:
@@ -300,9 +303,9 @@ def embed_layer_norm(
 @_microsoft("GroupNorm")
 def group_norm(
     e: OnnxEmitter,
-    x: Any,
-    scale: Any,
-    shift: Any,
+    x: OnnxValue,
+    scale: OnnxValue,
+    shift: OnnxValue,
     groups: int,
     activation: int = 0,
     channels_last: int = 1,
@@ -322,19 +325,19 @@ def group_norm(
 @_microsoft("MatMulNBits")
 def matmul_nbits(
     e: OnnxEmitter,
-    x: Any,
-    data: Any,
-    scales: Any,
+    x: OnnxValue,
+    data: OnnxValue,
+    scales: OnnxValue,
     zeros: Any = None,
     order: Any = None,
-    bias: Any = None,
+    bias: Operand | None = None,
     K: int = 0,
     N: int = 0,
     bits: int = 4,
     block_size: int = 32,
     accuracy_level: int = 0,
     weight_prepacked: int = 0,
-) -> Any:
+) -> Value:
     """x (.., K) @ weight.T, plus a bias. The weight (N, K) is (data - zero) * scale by blocks of a row; the elements of
     4 bits lie two in a byte, the first in its low half."""
     if bits not in (4, 8) or order is not None or weight_prepacked:
@@ -359,7 +362,7 @@ def matmul_nbits(
     return y if bias is None else e.op("add", y, bias)
 
 
-def _zeros(e: OnnxEmitter, zeros: Any, rows: int, blocks: int, bits: int) -> Any:
+def _zeros(e: OnnxEmitter, zeros: OnnxValue, rows: int, blocks: int, bits: int) -> Any:
     """The zero points of blocks (rows, blocks): floats, or integers, of 4 bits two in a byte."""
     values = e.value(zeros)
     if values.dtype != "uint8" or bits == 8:

@@ -3,13 +3,13 @@ the channels last."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
-from tir_mlir.graph.importers.emitter import axis_in
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in
 from tir_mlir.graph.importers.onnx_operators.onnx_attention import attention_of_product
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_layers import average_pool, conv, max_pool
@@ -24,6 +24,9 @@ from tir_mlir.graph.importers.onnx_operators.onnx_quantized import (
     spread_parameter,
 )
 from tir_mlir.graph.importers.onnx_operators.onnx_recurrent import lstm
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 def _microsoft(*names: str) -> Any:
@@ -58,7 +61,7 @@ def dynamic_lstm(
     return lstm(e, x, *wide, biases, lengths, initial, initial_cell, peepholes, **options)
 
 
-def _dequantize_weights(e: OnnxEmitter, weights: Any, scale: Any, zero: Any) -> Any:
+def _dequantize_weights(e: OnnxEmitter, weights: OnnxValue, scale: OnnxValue, zero: OnnxValue) -> Value:
     """(weights - zero) * scale, of scales by direction, or by direction and column."""
     numbers, by = e.cast(e.value(weights), "float32"), e.value(scale)
     shape = [by.shape[0], 1, *(by.shape[1:] or [1])]
@@ -114,12 +117,12 @@ def quantized_embed_layer_norm(
 def quantized_gemm(
     e: OnnxEmitter,
     x: Any,
-    x_scale: Any,
+    x_scale: OnnxValue,
     x_zero: Any,
     y: Any,
-    y_scale: Any,
+    y_scale: OnnxValue,
     y_zero: Any,
-    bias: Any = None,
+    bias: Operand | None = None,
     scale: Any = None,
     zero: Any = None,
     transA: int = 0,
@@ -136,7 +139,7 @@ def quantized_gemm(
 
 
 @_microsoft("QLinearMatMul")
-def quantized_matmul(e: OnnxEmitter, *operands: Any) -> Any:
+def quantized_matmul(e: OnnxEmitter, *operands: Any) -> Value:
     """`QLinearMatMul` of ONNX."""
     return qlinear_matmul(e, *operands)
 
@@ -153,7 +156,7 @@ def quantized_mean(
 @_microsoft("QLinearWhere")
 def quantized_where(
     e: OnnxEmitter,
-    condition: Any,
+    condition: Operand,
     x: Any,
     x_scale: Any,
     x_zero: Any,
@@ -162,7 +165,7 @@ def quantized_where(
     y_zero: Any,
     scale: Any,
     zero: Any,
-) -> Any:
+) -> Value:
     """Elements of one tensor or another, each rounded to scale and zero."""
     sides = ((x, x_scale, x_zero), (y, y_scale, y_zero))
     return e.op("where", condition, *(quantize(e, dequantize(e, *side), scale, zero) for side in sides))
@@ -182,7 +185,7 @@ def gather_blocks(
     quantize_axis: int = 1,
     block_size: int = 128,
     bits: int = 4,
-) -> Any:
+) -> Value:
     """Rows of a table at indices, widened: (row - zero) * scale, by blocks along another axis. In uint8 the numbers of
     4 bits lie two in a byte, the first in its low half, and the zero without zeros is the middle of the range."""
     packed = e.type_of(data) == "uint8"
@@ -209,7 +212,7 @@ def gather_blocks(
     return e.op("multiply", numbers, wide)
 
 
-def unpack_nibbles(e: OnnxEmitter, x: Any, high_first: bool = False) -> Any:
+def unpack_nibbles(e: OnnxEmitter, x: OnnxValue, high_first: bool = False) -> Value:
     """The two numbers of 4 bits of each byte, one after the other along the last axis."""
     low, high = e.binary("floor_mod", x, 16, "uint8"), e.binary("floor_divide", x, 16, "uint8")
     both = e.op("stack", *((high, low) if high_first else (low, high)), axis=-1)
@@ -228,16 +231,16 @@ _NF4 = [
 @_microsoft("MatMulBnb4")
 def matmul_codes(
     e: OnnxEmitter,
-    x: Any,
-    data: Any,
-    largest: Any,
+    x: OnnxValue,
+    data: OnnxValue,
+    largest: OnnxValue,
     K: int = 0,
     N: int = 0,
     block_size: int = 64,
     quant_type: int = 1,
     training_mode: int = 0,
     transB: int = 1,
-) -> Any:
+) -> Value:
     """x (.., K) @ weight.T: the weight (N, K) is given by codes of 4 bits, two in a byte, the first in its high half,
     times the largest of each block."""
     if quant_type not in (0, 1) or not transB:
@@ -253,7 +256,7 @@ def matmul_codes(
 
 
 @_microsoft("MatMulInteger16")
-def matmul_integer16(e: OnnxEmitter, x: Any, y: Any) -> Any:
+def matmul_integer16(e: OnnxEmitter, x: OnnxValue, y: OnnxValue) -> Value:
     """x @ y of int16, in int32."""
     return e.op("matmul", e.cast(e.value(x), "int32"), e.cast(e.value(y), "int32"))
 
@@ -261,36 +264,36 @@ def matmul_integer16(e: OnnxEmitter, x: Any, y: Any) -> Any:
 # --- images with the channels last ------------------------------------------------------------------------------------
 
 
-def _channels_first(e: OnnxEmitter, x: Any) -> Any:
+def _channels_first(e: OnnxEmitter, x: OnnxValue) -> Value:
     rank = rank_of(x)
     return e.permute(e.value(x), [0, rank - 1, *range(1, rank - 1)])
 
 
-def _channels_last(e: OnnxEmitter, x: Any) -> Any:
+def _channels_last(e: OnnxEmitter, x: OnnxValue) -> Value:
     return e.permute(x, [0, *range(2, rank_of(x)), 1])
 
 
 @_microsoft("NhwcConv")
-def nhwc_conv(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None, **window: Any) -> Any:
+def nhwc_conv(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None, **window: Any) -> Value:
     """`Conv` of images with the channels last."""
     return _channels_last(e, conv(e, _channels_first(e, x), weight, bias, **window))
 
 
 @_microsoft("NhwcFusedConv")
-def nhwc_fused_conv(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None, added: Any = None, **options: Any) -> Any:
+def nhwc_fused_conv(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None, added: Any = None, **options: Any) -> Value:
     """`FusedConv` of images with the channels last."""
     added = None if added is None else _channels_first(e, added)
     return _channels_last(e, fused_conv(e, _channels_first(e, x), weight, bias, added, **options))
 
 
 @_microsoft("NhwcMaxPool")
-def nhwc_max_pool(e: OnnxEmitter, x: Any, **window: Any) -> Any:
+def nhwc_max_pool(e: OnnxEmitter, x: Any, **window: Any) -> Value:
     """`MaxPool` of images with the channels last."""
     return _channels_last(e, max_pool(e, _channels_first(e, x), **window))
 
 
 @_microsoft("QLinearConv")
-def nhwc_quantized_conv(e: OnnxEmitter, x: Any, *operands: Any, channels_last: int = 0, **window: Any) -> Any:
+def nhwc_quantized_conv(e: OnnxEmitter, x: Any, *operands: Any, channels_last: int = 0, **window: Any) -> Value:
     """`QLinearConv` of ONNX, also of images with the channels last."""
     if not channels_last:
         return qlinear_conv(e, x, *operands, **window)
@@ -317,11 +320,11 @@ def quantized_average_pool(
 @_microsoft("SkipGroupNorm")
 def skip_group_norm(
     e: OnnxEmitter,
-    x: Any,
-    scale: Any,
-    shift: Any,
-    skip: Any,
-    bias: Any = None,
+    x: OnnxValue,
+    scale: OnnxValue,
+    shift: OnnxValue,
+    skip: OnnxValue,
+    bias: Operand | None = None,
     groups: int = 1,
     activation: int = 0,
     channels_last: int = 1,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.layers import convolution, every_axis
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
     MICROSOFT,
@@ -22,6 +22,9 @@ from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
 from tir_mlir.graph.importers.onnx_operators.onnx_layers import matmul, window_padding
 from tir_mlir.graph.importers.onnx_operators.onnx_small_types import round_to_small_type
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
+
 LIMITS = {
     "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535),
     "int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3),
@@ -29,7 +32,7 @@ LIMITS = {
 """The least and greatest numbers of the types that floats are rounded to; those of few bits are kept in bytes."""
 
 
-def spread_parameter(e: OnnxEmitter, parameter: Any, x: Any, axis: int, block: int) -> Any:
+def spread_parameter(e: OnnxEmitter, parameter: OnnxValue, x: OnnxValue, axis: int, block: int) -> Value:
     """A scale or zero point in a shape that broadcasts to x: of the tensor, of an axis, or of blocks along it."""
     shape = parameter.shape
     if not shape or (len(shape) == 1 and shape[0] == 1 and not block):
@@ -45,9 +48,9 @@ def spread_parameter(e: OnnxEmitter, parameter: Any, x: Any, axis: int, block: i
 @onnx_op("QuantizeLinear", domain=MICROSOFT)
 def quantize(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     scale: Any,
-    zero: Any = None,
+    zero: OnnxValue | None = None,
     axis: int = 1,
     saturate: int = 1,
     block_size: int = 0,
@@ -85,7 +88,7 @@ def _by_axis(scale: Any) -> bool:
     return rank_of(scale) > 0 and scale.shape[0] != 1
 
 
-def _steps(e: OnnxEmitter, scale: Any, zero: Any) -> list[Any]:
+def _steps(e: OnnxEmitter, scale: OnnxValue, zero: Any) -> list[Any]:
     """A scale and the zero point that goes with it, a constant, as operands; no zero point if all are 0."""
     by = e.value(scale) if _by_axis(scale) else e.reshape(e.value(scale), ())
     if zero is None or not zero.any():
@@ -94,7 +97,7 @@ def _steps(e: OnnxEmitter, scale: Any, zero: Any) -> list[Any]:
     return [by, e.constant(zero.flat[0].astype("int32") if same else zero.astype("int32"), "int32")]
 
 
-def round_and_saturate(e: OnnxEmitter, x: Any, zero: Any, to: str) -> Any:
+def round_and_saturate(e: OnnxEmitter, x: Operand, zero: Any, to: str) -> Value:
     """round(x) + zero in a type of integers, ties to even, limited to its range."""
     y, (low, high) = e.op("round", x), LIMITS[to]
     if zero is not None:
@@ -115,7 +118,7 @@ def _dtype_name(data_type: int) -> str:
 @onnx_op("DequantizeLinear", domain=MICROSOFT)
 def dequantize(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     scale: Any,
     zero: Any = None,
     axis: int = 1,
@@ -137,7 +140,7 @@ def dequantize(
     return e.cast(e.binary("multiply", numbers, by, wide), to)
 
 
-def subtract_zero_point(e: OnnxEmitter, x: Any, zero: Any, trailing: int | None = None) -> Any:
+def subtract_zero_point(e: OnnxEmitter, x: OnnxValue, zero: Any, trailing: int | None = None) -> Value:
     """x - zero in int32. trailing: axes of x after the one that zeros of several positions are of."""
     numbers = e.cast(e.value(x), "int32")
     if zero is None or (isinstance(zero, np.ndarray) and not zero.any()):
@@ -145,7 +148,7 @@ def subtract_zero_point(e: OnnxEmitter, x: Any, zero: Any, trailing: int | None 
     return e.binary("subtract", numbers, _broadcast_parameter(e, zero, trailing), "int32")
 
 
-def _broadcast_parameter(e: OnnxEmitter, parameter: Any, trailing: int | None) -> Any:
+def _broadcast_parameter(e: OnnxEmitter, parameter: Any, trailing: int | None) -> Value:
     if math.prod(n for n in parameter.shape if isinstance(n, int)) == 1:
         return e.reshape(e.value(parameter), ())
     if trailing is None or len(parameter.shape) != 1:
@@ -154,7 +157,7 @@ def _broadcast_parameter(e: OnnxEmitter, parameter: Any, trailing: int | None) -
 
 
 @onnx_op("MatMulInteger")
-def matmul_integer(e: OnnxEmitter, x: Any, y: Any, x_zero: Any = None, y_zero: Any = None) -> Any:
+def matmul_integer(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, x_zero: Any = None, y_zero: Any = None) -> Any:
     """(x - x_zero) @ (y - y_zero) in int32; zeros of x by row, of y by column.
 
     Of matrices x @ y - x_zero * sums of columns of y - y_zero * (sums of rows of x - k * x_zero), so that a product is
@@ -181,7 +184,7 @@ def _zeros(e: OnnxEmitter, zero: Any, trailing: int) -> Any:
     return None if known else e.cast(_broadcast_parameter(e, zero, trailing), "int32")
 
 
-def _totals(e: OnnxEmitter, x: Any, axis: int) -> Any:
+def _totals(e: OnnxEmitter, x: OnnxValue, axis: int) -> Value:
     """Sums along an axis in int32."""
     return e.op("sum", e.cast(e.value(x), "int32"), axis=[axis], keepdims=True)
 
@@ -189,14 +192,14 @@ def _totals(e: OnnxEmitter, x: Any, axis: int) -> Any:
 @onnx_op("QLinearMatMul")
 def qlinear_matmul(
     e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, y: Any, y_scale: Any, y_zero: Any, scale: Any, zero: Any
-) -> Any:
+) -> Value:
     """The product of the numbers that x and y stand for, rounded to scale and zero."""
     total = matmul_integer(e, x, y, x_zero, y_zero)
     factor = e.binary("multiply", _broadcast_parameter(e, x_scale, 1), _broadcast_parameter(e, y_scale, 0), "float32")
     return _requantize(e, total, factor, scale, zero)
 
 
-def _requantize(e: OnnxEmitter, total: Any, factor: Any, scale: Any, zero: Any) -> Any:
+def _requantize(e: OnnxEmitter, total: Operand, factor: Operand, scale: OnnxValue, zero: OnnxValue) -> Value:
     """An exact sum of integers times a factor, in units of a scale, rounded; in float32, as ONNX Runtime, so that
     numbers in the middle of two are rounded as there."""
     factor = e.binary("divide", factor, e.reshape(e.value(scale), ()), "float32")
@@ -208,7 +211,7 @@ def _requantize(e: OnnxEmitter, total: Any, factor: Any, scale: Any, zero: Any) 
 def conv_integer(
     e: OnnxEmitter,
     x: Any,
-    weight: Any,
+    weight: OnnxValue,
     x_zero: Any = None,
     weight_zero: Any = None,
     auto_pad: str = "NOTSET",
@@ -230,16 +233,16 @@ def conv_integer(
 def qlinear_conv(
     e: OnnxEmitter,
     x: Any,
-    x_scale: Any,
+    x_scale: OnnxValue,
     x_zero: Any,
-    weight: Any,
+    weight: OnnxValue,
     weight_scale: Any,
     weight_zero: Any,
     scale: Any,
     zero: Any,
-    bias: Any = None,
+    bias: OnnxValue | None = None,
     **window: Any,
-) -> Any:
+) -> Value:
     """The convolution of the numbers that x and weight stand for, rounded to scale and zero; bias in int32."""
     axes = len(weight.shape) - 2
     total = conv_integer(e, x, weight, x_zero, weight_zero, **window)
@@ -260,8 +263,8 @@ def matmul_to_float(
     y_scale: Any,
     x_zero: Any = None,
     y_zero: Any = None,
-    bias: Any = None,
-) -> Any:
+    bias: Operand | None = None,
+) -> Value:
     """The product of the numbers that x and y stand for, plus a bias."""
     total = e.cast(matmul_integer(e, x, y, x_zero, y_zero), "float32")
     product = e.op(
@@ -271,14 +274,14 @@ def matmul_to_float(
 
 
 @onnx_op("DynamicQuantizeMatMul", domain=MICROSOFT)
-def dynamic_matmul(e: OnnxEmitter, x: Any, y: Any, y_scale: Any, y_zero: Any = None, bias: Any = None) -> Any:
+def dynamic_matmul(e: OnnxEmitter, x: Any, y: Any, y_scale: Any, y_zero: Any = None, bias: Any = None) -> Value:
     """x rounded to uint8 by its range, times the numbers that y stands for, plus a bias."""
     numbers, scale, zero = dynamic_quantize(e, x)
     return matmul_to_float(e, numbers, y, scale, y_scale, zero, y_zero, bias)
 
 
 @onnx_op("DynamicQuantizeLinear")
-def dynamic_quantize(e: OnnxEmitter, x: Any) -> tuple[Any, Any, Any]:
+def dynamic_quantize(e: OnnxEmitter, x: OnnxValue) -> tuple[Any, Any, Any]:
     """x in uint8, by a scale and zero point of its range, which has 0 in it; the scale of zeros is 1."""
     x = e.value(x)
     axes = list(range(len(x.shape)))

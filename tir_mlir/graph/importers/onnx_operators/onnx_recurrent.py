@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import is_number
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, is_number, static_size
 from tir_mlir.graph.importers.layers import sized_range
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 Gate = Callable[[OnnxEmitter, Any], Any]
 
@@ -30,7 +33,7 @@ class _Layer:
         count = total.shape[1] // self.hidden
         return [e.slice(total, 1, n * self.hidden, (n + 1) * self.hidden) for n in range(count)]
 
-    def recurrent(self, e: OnnxEmitter, state: Any, product: int = 0) -> Any:
+    def recurrent(self, e: OnnxEmitter, state: Operand, product: int = 0) -> Any:
         """What the state adds to the gates of a product."""
         weights, bias = self.recurrences[product]
         y = e.op("nn.dense", state, weights)
@@ -41,11 +44,11 @@ Step = Callable[[_Layer, OnnxEmitter, Any, Sequence[Any]], list[Any]]
 """What the input adds to the gates, and the states -> the next states, the result first."""
 
 
-def _rnn_step(layer: _Layer, e: OnnxEmitter, given: Any, state: Sequence[Any]) -> list[Any]:
+def _rnn_step(layer: _Layer, e: OnnxEmitter, given: Operand, state: Sequence[Any]) -> list[Any]:
     return [layer.activations[0](e, e.op("add", given, layer.recurrent(e, state[0])))]
 
 
-def _lstm_step(layer: _Layer, e: OnnxEmitter, given: Any, state: Sequence[Any]) -> list[Any]:
+def _lstm_step(layer: _Layer, e: OnnxEmitter, given: Operand, state: Sequence[Any]) -> list[Any]:
     """Gates in the order input, output, forget, cell."""
     hidden, cell = state
     gates = layer.gates(e, e.op("add", given, layer.recurrent(e, hidden)))
@@ -165,7 +168,8 @@ def _layer_results(
     x = e.permute(x, [1, 0, 2]) if options.layout else x
     if is_number(x.shape[0], 0):
         raise GraphError("a sequence of 0 steps\n  fix: a sequence of at least one step")
-    directions, hidden = weights.shape[0], recurrence.shape[2]
+    directions = static_size(weights.shape[0], "the number of directions")
+    hidden = static_size(recurrence.shape[2], "the size of the state")
     if directions != 1 + (options.direction == "bidirectional"):
         raise GraphError(f"weights of {directions} directions, and the direction is {options.direction}")
     states = [s if s is None or not options.layout else e.permute(e.value(s), [1, 0, 2]) for s in states]
@@ -203,7 +207,7 @@ def _products(e: OnnxEmitter, kind: _Kind, recurrence: Any, both: Any) -> list[t
     return found
 
 
-def _running_rows(e: OnnxEmitter, lengths: Any, steps: Any) -> Any:
+def _running_rows(e: OnnxEmitter, lengths: Any, steps: Any) -> Value:
     """For each step the rows of the batch whose sequence has it: bool (steps, batch, 1)."""
     if isinstance(steps, int):
         numbers = e.constant(np.arange(steps).reshape(-1, 1, 1), lengths.dtype)
@@ -213,7 +217,7 @@ def _running_rows(e: OnnxEmitter, lengths: Any, steps: Any) -> Any:
     return e.op("less", numbers, e.reshape(lengths, (1, lengths.shape[0], 1)))
 
 
-def _part(e: OnnxEmitter, x: Any, number: int) -> Any:
+def _part(e: OnnxEmitter, x: OnnxValue, number: int) -> Any:
     return e.reshape(e.slice(x, 0, number, number + 1), x.shape[1:])
 
 
@@ -226,7 +230,7 @@ def _run_layer(
     keep their state behind their end, and 0 stands there in the result.
     """
 
-    def advance_state(inner: OnnxEmitter, state: Sequence[Any], row: Any, runs: Any = None) -> list[Any]:
+    def advance_state(inner: OnnxEmitter, state: Sequence[Any], row: Any, runs: Operand | None = None) -> list[Any]:
         new = step(layer, inner, row, state)
         if runs is None:
             return [*new, new[0]]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import FLOATS, axis_in, same_shape, static_size
+from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue, Operand, axis_in, same_shape, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 from tir_mlir.graph.importers.onnx_operators.onnx_tensors import check_bytes
 from tir_mlir.graph.importers.sized_resize import SizedTable
 from tir_mlir.topi.image.resize import MODES
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 MAX_SUMMED_TAPS = 8
 """Elements for a new one that are taken and added one by one; more are a product with a matrix."""
@@ -94,7 +97,7 @@ def _taps(axis: _ResizedAxis, positions: np.ndarray, mode: str, a: float, antial
     return indices, weights
 
 
-def _apply_taps(e: OnnxEmitter, x: Any, dim: int, indices: np.ndarray, weights: np.ndarray | None) -> Any:
+def _apply_taps(e: OnnxEmitter, x: Any, dim: int, indices: np.ndarray, weights: np.ndarray | None) -> Value:
     """Along an axis, the sums of the elements at indices (new, taps), limited to the axis, times weights."""
     size = x.shape[dim]
     indices = np.clip(indices, 0, size - 1)
@@ -117,7 +120,9 @@ def _apply_taps(e: OnnxEmitter, x: Any, dim: int, indices: np.ndarray, weights: 
     return total
 
 
-def _sizes(e: OnnxEmitter, old: list[Any], scales: Any, sizes: Any, axes: list[int], policy: str) -> list[_ResizedAxis]:
+def _sizes(
+    e: OnnxEmitter, old: list[Any], scales: Operand, sizes: OnnxValue, axes: list[int], policy: str
+) -> list[_ResizedAxis]:
     """What happens to each of the axes. old: the sizes of all axes."""
     if sizes is not None:
         new = e.texts(e.known_elements(sizes, "the sizes of a Resize"))
@@ -159,7 +164,7 @@ def _scale_size(e: OnnxEmitter, old: Any, factor: float) -> Any:
 
 
 def _plans(
-    e: OnnxEmitter, x: Any, axes: list[int], roi: Any, scales: Any, sizes: Any, positions: str, policy: str
+    e: OnnxEmitter, x: Any, axes: list[int], roi: OnnxValue, scales: Any, sizes: Any, positions: str, policy: str
 ) -> dict[int, _ResizedAxis]:
     """What happens to the axes that change, by their numbers; of a cut image to all that are given."""
     scales, sizes = (None if isinstance(v, np.ndarray) and not v.size else v for v in (scales, sizes))
@@ -187,7 +192,7 @@ def resize(
     antialias: int = 0,
     axes: Any = None,
     keep_aspect_ratio_policy: str = "stretch",
-) -> Any:
+) -> Value:
     """Each axis by itself. Opset 10 has scales as the second input, and positions x / scale, rounded up where an axis
     gets smaller, as by ONNX Runtime."""
     if e.opset < 11:
@@ -230,8 +235,8 @@ def resize(
 
 
 def _by_sizes(
-    e: OnnxEmitter, x: Any, dim: int, plan: _ResizedAxis, mode: str, positions: str, rounds: str, a: float
-) -> Any:
+    e: OnnxEmitter, x: Operand, dim: int, plan: _ResizedAxis, mode: str, positions: str, rounds: str, a: float
+) -> Value:
     """x with an axis in a size of which one is known only when the model runs: the positions are computed then."""
     if (
         mode == "nearest"
@@ -253,7 +258,7 @@ _REPEATS = {
 """Positions and how they are rounded, by which an image that is whole times as large has each element repeated."""
 
 
-def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, positions: str, nearest: str) -> Any:
+def _by_fractions(e: OnnxEmitter, x: Operand, size: list[int], mode: str, positions: str, nearest: str) -> Value:
     modes = {
         "method": "nearest_neighbor" if mode == "nearest" else "linear",
         "coordinate_transformation_mode": positions,
@@ -261,7 +266,7 @@ def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, positions:
     return e.op("image.resize2d", x, size=size, layout="NCHW", **modes, rounding_method=nearest)
 
 
-def _round_and_clip(e: OnnxEmitter, y: Any, dtype: str, nearest: bool) -> Any:
+def _round_and_clip(e: OnnxEmitter, y: Value, dtype: str, nearest: bool) -> Any:
     """Sums of elements that become integers, in the range of their type. As by ONNX Runtime: they are cut after all
     axes, but rounded after each axis where they are antialiased."""
     if y.dtype == dtype or dtype in FLOATS:
@@ -284,7 +289,7 @@ def _is_plain(
 
 
 @onnx_op("Upsample")
-def upsample(e: OnnxEmitter, x: Any, scales_input: Any = None, mode: str = "nearest", scales: Any = None) -> Any:
+def upsample(e: OnnxEmitter, x: Any, scales_input: Any = None, mode: str = "nearest", scales: Any = None) -> Value:
     """The scales are an attribute before opset 9."""
     factors = np.asarray(scales, "float32") if scales_input is None else scales_input
     options = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
@@ -297,7 +302,7 @@ def upsample(e: OnnxEmitter, x: Any, scales_input: Any = None, mode: str = "near
 
 
 @onnx_op("AffineGrid")
-def affine_grid(e: OnnxEmitter, theta: Any, size: Any, align_corners: int = 0) -> Any:
+def affine_grid(e: OnnxEmitter, theta: OnnxValue, size: OnnxValue, align_corners: int = 0) -> Value:
     """(n, 2, 3) or (n, 3, 4) -> (n, h, w, 2) or (n, d, h, w, 3): places of -1..1 under an affine map, x first."""
     _, _, *shape = (int(n) for n in e.known_elements(size, "the size of an AffineGrid"))
     corners = [np.linspace(-1, 1, n) if n > 1 else np.full(1, -1.0) for n in shape]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, Size, axis_in, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_data_sizes import select_by_condition
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_shapes import check_indices
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max": "max"}
 
@@ -22,22 +25,31 @@ def _reduction(name: str) -> str:
 
 
 @onnx_op("ScatterElements", "Scatter")
-def scatter_elements(e: OnnxEmitter, x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Any:
+def scatter_elements(
+    e: OnnxEmitter, x: OnnxValue, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
+) -> Value:
     axis = axis_in(axis, rank_of(x))
     check_indices(indices, x.shape[axis : axis + 1])
     return _scatter_with_reduction(e, "scatter_elements", x, indices, updates, reduction, axis=axis, key="reduction")
 
 
 @onnx_op("ScatterND")
-def scatter_nd(e: OnnxEmitter, x: Any, indices: Any, updates: Any, reduction: str = "none") -> Any:
+def scatter_nd(e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, updates: Any, reduction: str = "none") -> Value:
     if isinstance(indices, np.ndarray) and indices.ndim:
         check_indices(indices, x.shape[: indices.shape[-1]], by_column=True)
     return _scatter_with_reduction(e, "scatter_nd", x, indices, updates, reduction, key="mode")
 
 
 def _scatter_with_reduction(
-    e: OnnxEmitter, operator: str, x: Any, indices: Any, updates: Any, reduction: str, key: str, **attrs: Any
-) -> Any:
+    e: OnnxEmitter,
+    operator: str,
+    x: OnnxValue,
+    indices: Operand,
+    updates: OnnxValue,
+    reduction: str,
+    key: str,
+    **attrs: Any,
+) -> Value:
     """The operator; of bools a sum is "or" and a product "and"."""
     kind, x, updates = _reduction(reduction), e.value(x), e.value(updates)
     if x.dtype != "bool" or kind == "update":
@@ -50,7 +62,7 @@ def _scatter_with_reduction(
 @onnx_op("TensorScatter")
 def tensor_scatter(
     e: OnnxEmitter, past: Any, update: Any, positions: Any = None, axis: int = -2, mode: str = "linear"
-) -> Any:
+) -> Value:
     """A cache with rows written from a position on, one for each batch; "circular": modulo its length."""
     past, update = e.value(past), e.value(update)
     axis, batch = axis_in(axis, len(past.shape)), past.shape[0]
@@ -59,7 +71,7 @@ def tensor_scatter(
     rows = e.op("add", e.reshape(begins, (begins.shape[0], 1)), e.constant(np.arange(count), "int64"))
     if mode == "circular":
         rows = e.binary("floor_mod", rows, static_size(past.shape[axis], "the length of a circular cache"), "int64")
-    shape = [1] * len(past.shape)
+    shape: list[Size] = [1] * len(past.shape)
     shape[0], shape[axis] = begins.shape[0], count
     indices = e.broadcast(e.reshape(rows, shape), [batch, *update.shape[1:]])
     return e.op("scatter_elements", past, indices, update, axis=axis)
@@ -67,7 +79,13 @@ def tensor_scatter(
 
 @onnx_op("TopK")
 def topk(
-    e: OnnxEmitter, x: Any, count: Any = None, axis: int = -1, largest: int = 1, sorted: int = 1, k: Any = None
+    e: OnnxEmitter,
+    x: Operand,
+    count: OnnxValue | None = None,
+    axis: int = -1,
+    largest: int = 1,
+    sorted: int = 1,
+    k: Any = None,
 ) -> Any:
     """The count is an attribute before opset 10."""
     number = k if count is None else int(e.known_elements(count, "the count of a TopK")[0])
@@ -75,7 +93,9 @@ def topk(
 
 
 @onnx_op("ReverseSequence")
-def reverse_sequence(e: OnnxEmitter, x: Any, lengths: Any, batch_axis: int = 1, time_axis: int = 0) -> Any:
+def reverse_sequence(
+    e: OnnxEmitter, x: OnnxValue, lengths: OnnxValue, batch_axis: int = 1, time_axis: int = 0
+) -> Value:
     """The first lengths[b] elements of row b in reverse order."""
     x, rank = e.value(x), rank_of(x)
     time, batch = axis_in(time_axis, rank), axis_in(batch_axis, rank)
@@ -90,7 +110,7 @@ def reverse_sequence(e: OnnxEmitter, x: Any, lengths: Any, batch_axis: int = 1, 
 
 
 @onnx_op("Compress")
-def compress(e: OnnxEmitter, x: Any, condition: Any, axis: int | None = None) -> Any:
+def compress(e: OnnxEmitter, x: OnnxValue, condition: Operand, axis: int | None = None) -> Value:
     """The elements, or slices along an axis, at which a condition is true."""
     if not isinstance(condition, np.ndarray):
         return select_by_condition(e, x, condition, axis)
@@ -103,7 +123,7 @@ def compress(e: OnnxEmitter, x: Any, condition: Any, axis: int | None = None) ->
 
 
 @onnx_op("Hardmax")
-def hardmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
+def hardmax(e: OnnxEmitter, x: OnnxValue, axis: int | None = None) -> Value:
     """1 at the first maximum of each row, else 0. Before opset 13 all axes from this one on are one row."""
     x, rank = e.value(x), rank_of(x)
     axis = axis_in((-1 if e.opset >= 13 else 1) if axis is None else axis, rank)
@@ -114,7 +134,7 @@ def hardmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
 
 
 @onnx_op("EyeLike")
-def eye_like(e: OnnxEmitter, x: Any, k: int = 0, dtype: int | None = None) -> Any:
+def eye_like(e: OnnxEmitter, x: OnnxValue, k: int = 0, dtype: int | None = None) -> Value:
     import onnx
 
     rows, columns = (static_size(s, "a size of an EyeLike") for s in x.shape)
@@ -125,13 +145,13 @@ def eye_like(e: OnnxEmitter, x: Any, k: int = 0, dtype: int | None = None) -> An
 @onnx_op("MaxUnpool")
 def max_unpool(
     e: OnnxEmitter,
-    x: Any,
-    indices: Any,
-    shape: Any = None,
+    x: OnnxValue,
+    indices: Operand,
+    shape: OnnxValue | None = None,
     kernel_shape: Any = None,
     strides: Any = None,
     pads: Any = None,
-) -> Any:
+) -> Value:
     """Each element at its index of the flat image, of the given shape or the smallest one of the window."""
     x, axes = e.value(x), rank_of(x) - 2
     if shape is None:
@@ -149,7 +169,7 @@ def max_unpool(
 
 
 @onnx_op("Det")
-def determinant(e: OnnxEmitter, x: Any) -> Any:
+def determinant(e: OnnxEmitter, x: OnnxValue) -> Value:
     """The determinants of square matrices, by elimination with the greatest pivot of each column."""
     x, rank = e.value(x), rank_of(x)
     outer, n = list(x.shape[:-2]), static_size(x.shape[-1], "the rows of a matrix")
@@ -169,7 +189,7 @@ def determinant(e: OnnxEmitter, x: Any) -> Any:
     return result
 
 
-def _eliminate_pivot(e: OnnxEmitter, x: Any, hot: Any, pivot: Any, outer: list[Any], size: int) -> Any:
+def _eliminate_pivot(e: OnnxEmitter, x: Any, hot: OnnxValue, pivot: Any, outer: list[Any], size: int) -> Value:
     """The rows behind the first one, once it is exchanged with the pivot's and taken out of them."""
     rank = len(outer) + 2
     chosen = e.reshape(hot, [*outer, size, 1])

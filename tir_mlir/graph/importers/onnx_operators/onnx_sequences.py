@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import axis_in
+from tir_mlir.graph.importers.emitter import OnnxValue, axis_in
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, TensorSequence, onnx_op, rank_of
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @onnx_op("SequenceConstruct")
@@ -45,7 +48,7 @@ def without_element(e: OnnxEmitter, elements: Any, position: Any = None) -> Any:
     return TensorSequence([*elements[:index], *elements[index + 1 :]])
 
 
-def _element_position(e: OnnxEmitter, position: Any, count: int, greatest: int) -> int:
+def _element_position(e: OnnxEmitter, position: OnnxValue, count: int, greatest: int) -> int:
     """A position as a number in 0..greatest; negative ones count from the end."""
     index = int(e.known_elements(position, "the position in a sequence")[0])
     if not -count <= index <= greatest:
@@ -54,7 +57,7 @@ def _element_position(e: OnnxEmitter, position: Any, count: int, greatest: int) 
 
 
 @onnx_op("ConcatFromSequence")
-def concat_sequence(e: OnnxEmitter, elements: Any, axis: int, new_axis: int = 0) -> Any:
+def concat_sequence(e: OnnxEmitter, elements: Any, axis: int, new_axis: int = 0) -> Value:
     if not elements:
         raise GraphError("an empty sequence has no shape to join\n  fix: a sequence of at least one tensor")
     values = [e.value(x) for x in elements]
@@ -64,7 +67,7 @@ def concat_sequence(e: OnnxEmitter, elements: Any, axis: int, new_axis: int = 0)
 
 
 @onnx_op("SplitToSequence")
-def parts(e: OnnxEmitter, x: Any, split: Any = None, axis: int = 0, keepdims: int = 1) -> Any:
+def parts(e: OnnxEmitter, x: OnnxValue, split: Value | None = None, axis: int = 0, keepdims: int = 1) -> Any:
     """Parts of given lengths, of one length (the last is what is left), or of one element each."""
     x, axis = e.value(x), axis_in(axis, rank_of(x))
     extent = x.shape[axis]

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import linear
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.layers import sized_range
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_tensors import array_of, check_bytes
 from tir_mlir.topi.sizes import simple
 
+if TYPE_CHECKING:
+    import onnx
+
+    from tir_mlir.graph.builder import Value
+
 _END = 2**31 - 1
 
 
 @onnx_op("Constant")
-def constant(e: OnnxEmitter, value: Any = None, value_float: Any = None, value_int: Any = None, **lists: Any) -> Any:
+def constant(
+    e: OnnxEmitter,
+    value: onnx.TensorProto | None = None,
+    value_float: Any = None,
+    value_int: int | None = None,
+    **lists: Any,
+) -> Any:
     if value is not None:
         return array_of(value)
     if value_float is not None or value_int is not None:
@@ -32,12 +43,12 @@ def constant(e: OnnxEmitter, value: Any = None, value_float: Any = None, value_i
 
 
 @onnx_op("Shape")
-def shape(e: OnnxEmitter, x: Any, start: int = 0, end: int | None = None) -> Any:
+def shape(e: OnnxEmitter, x: OnnxValue, start: int = 0, end: int | None = None) -> Any:
     return _sizes(e.sizes(x.shape)[start:end])
 
 
 @onnx_op("Size")
-def size(e: OnnxEmitter, x: Any) -> Any:
+def size(e: OnnxEmitter, x: OnnxValue) -> Any:
     count: Any = 1
     for extent in e.sizes(x.shape):
         count = count * extent
@@ -53,7 +64,7 @@ def _sizes(values: list[Any]) -> np.ndarray:
 
 
 @onnx_op("Reshape")
-def reshape(e: OnnxEmitter, x: Any, shape_input: Any, allowzero: int = 0) -> Any:
+def reshape(e: OnnxEmitter, x: OnnxValue, shape_input: OnnxValue, allowzero: int = 0) -> Any:
     sizes = e.known_elements(shape_input, "the shape of a Reshape")
     zeros = [] if allowzero else [n for n, size in enumerate(sizes) if _equals_number(size, 0)]
     if zeros and zeros[-1] >= rank_of(x):
@@ -81,7 +92,7 @@ def _equals_number(value: Any, number: int) -> bool:
 
 
 @onnx_op("Flatten")
-def flatten(e: OnnxEmitter, x: Any, axis: int = 1) -> Any:
+def flatten(e: OnnxEmitter, x: OnnxValue, axis: int = 1) -> Value:
     x = e.value(x)
     axis = axis if axis >= 0 else axis + len(x.shape)
     rows: Any = 1
@@ -91,13 +102,15 @@ def flatten(e: OnnxEmitter, x: Any, axis: int = 1) -> Any:
 
 
 @onnx_op("Transpose")
-def transpose(e: OnnxEmitter, x: Any, perm: Any = None) -> Any:
+def transpose(e: OnnxEmitter, x: OnnxValue, perm: Any = None) -> Any:
     x = e.value(x)
     return e.permute(x, list(perm or range(len(x.shape))[::-1]))
 
 
 @onnx_op("Squeeze")
-def squeeze(e: OnnxEmitter, x: Any, axes_input: Any = None, axes: Any = None) -> Any:
+def squeeze(
+    e: OnnxEmitter, x: OnnxValue, axes_input: OnnxValue | None = None, axes: Sequence[int] | None = None
+) -> Any:
     """The axes are an input since opset 13."""
     raw_axes = axes if axes_input is None else e.known_elements(axes_input, "the axes of a Squeeze")
     rank = rank_of(x)
@@ -121,7 +134,7 @@ def unsqueeze(e: OnnxEmitter, x: Any, axes_input: Any = None, axes: Any = None) 
 
 
 @onnx_op("Expand")
-def expand(e: OnnxEmitter, x: Any, shape_input: Any) -> Any:
+def expand(e: OnnxEmitter, x: OnnxValue, shape_input: OnnxValue) -> Value:
     x = e.value(x)
     sizes = e.texts(e.known_elements(shape_input, "the shape of an Expand"))
     rank = max(len(sizes), len(x.shape))
@@ -138,7 +151,9 @@ def concat(e: OnnxEmitter, *parts: Any, axis: int) -> Any:
 
 
 @onnx_op("Split")
-def split(e: OnnxEmitter, x: Any, sizes: Any = None, axis: int = 0, num_outputs: Any = None, split: Any = None) -> Any:
+def split(
+    e: OnnxEmitter, x: Any, sizes: OnnxValue | None = None, axis: int = 0, num_outputs: Any = None, split: Any = None
+) -> Any:
     """The sizes are an attribute before opset 13; without them, equal parts, the last one smaller."""
     x = e.value(x)
     axis = axis_in(axis, len(x.shape))
@@ -162,7 +177,9 @@ def split(e: OnnxEmitter, x: Any, sizes: Any = None, axis: int = 0, num_outputs:
 
 
 @onnx_op("Slice")
-def slice_of(e: OnnxEmitter, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
+def slice_of(
+    e: OnnxEmitter, x: OnnxValue, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None
+) -> Any:
     """The bounds are attributes before opset 10 (lists), inputs since."""
     begin, end, chosen, by = (
         v if v is None or isinstance(v, (list, tuple)) else e.known_elements(v, "a bound of a Slice")
@@ -188,7 +205,7 @@ def slice_of(e: OnnxEmitter, x: Any, starts: Any = None, ends: Any = None, axes:
     return e.op("strided_slice", x, axes=axes, begin=begin, end=stop, strides=by)
 
 
-def _slice_at_sizes(e: OnnxEmitter, x: Any, axis: int, begin: Any, end: Any) -> Any:
+def _slice_at_sizes(e: OnnxEmitter, x: Any, axis: int, begin: Any, end: Any) -> Value:
     """x[begin:end] along an axis of a known number of elements, of bounds that are sizes; the graph is made for sizes
     inside of the axis only: where they are beyond, ONNX cuts at the end, and the result has another shape."""
     first, last = (_clamp_bound(e, bound, x.shape[axis]) for bound in (begin, end))
@@ -223,7 +240,7 @@ def gather(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
     return e.op("take", x, indices, axis=axis, mode="wrap")
 
 
-def check_indices(indices: Any, sizes: Sequence[Any], by_column: bool = False) -> None:
+def check_indices(indices: np.ndarray, sizes: Sequence[Any], by_column: bool = False) -> None:
     """Refuse constant indices outside of an axis. sizes: those of one axis for all indices, or of one for each index
     along their last axis (by_column, or several)."""
     if not isinstance(indices, np.ndarray) or indices.dtype == object or not indices.size:
@@ -236,14 +253,14 @@ def check_indices(indices: Any, sizes: Sequence[Any], by_column: bool = False) -
 
 
 @onnx_op("GatherElements")
-def gather_elements(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
+def gather_elements(e: OnnxEmitter, x: OnnxValue, indices: Any, axis: int = 0) -> Value:
     axis = axis_in(axis, rank_of(x))
     check_indices(indices, x.shape[axis : axis + 1])
     return e.op("gather_elements", x, indices, axis=axis)
 
 
 @onnx_op("GatherND")
-def gather_nd(e: OnnxEmitter, x: Any, indices: Any, batch_dims: int = 0) -> Any:
+def gather_nd(e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, batch_dims: int = 0) -> Value:
     """The elements, or slices, of x at indices along the last axis."""
     if isinstance(indices, np.ndarray) and indices.ndim:
         check_indices(indices, x.shape[batch_dims : batch_dims + indices.shape[-1]])
@@ -251,7 +268,7 @@ def gather_nd(e: OnnxEmitter, x: Any, indices: Any, batch_dims: int = 0) -> Any:
 
 
 @onnx_op("Tile")
-def tile(e: OnnxEmitter, x: Any, repeats: Any) -> Any:
+def tile(e: OnnxEmitter, x: OnnxValue, repeats: OnnxValue) -> Value:
     counts, rank = e.known_elements(repeats, "the repeats of a Tile"), rank_of(x)
     if len(counts) != rank:
         raise GraphError(f"{len(counts)} repeats of a tensor of {rank} axes\n  fix: {rank} repeats, one for each axis")
@@ -261,10 +278,10 @@ def tile(e: OnnxEmitter, x: Any, repeats: Any) -> Any:
 @onnx_op("Pad")
 def pad(
     e: OnnxEmitter,
-    x: Any,
-    pads_input: Any = None,
-    value_input: Any = None,
-    axes: Any = None,
+    x: OnnxValue,
+    pads_input: OnnxValue | None = None,
+    value_input: OnnxValue | None = None,
+    axes: OnnxValue | None = None,
     mode: str = "constant",
     pads: Any = None,
     value: float = 0.0,
@@ -288,7 +305,7 @@ def pad(
     return e.op("nn.pad", x, pad_width=widths, pad_value=number if mode == "constant" else None, pad_mode=mode)
 
 
-def _wrap_pad(e: OnnxEmitter, x: Any, widths: list[int]) -> Any:
+def _wrap_pad(e: OnnxEmitter, x: OnnxValue, widths: list[int]) -> Any:
     """x with its other end before and behind it, along each axis."""
     for axis, (before, after) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
         if before or after:
@@ -297,7 +314,7 @@ def _wrap_pad(e: OnnxEmitter, x: Any, widths: list[int]) -> Any:
     return x
 
 
-def _pad_with_tensor(e: OnnxEmitter, x: Any, widths: list[int], number: Any) -> Any:
+def _pad_with_tensor(e: OnnxEmitter, x: Any, widths: list[int], number: Operand) -> Value:
     """x with a number that is data around it."""
     if x.dtype == "bool":
         raise GraphError(
@@ -309,7 +326,7 @@ def _pad_with_tensor(e: OnnxEmitter, x: Any, widths: list[int], number: Any) -> 
 
 
 @onnx_op("DepthToSpace")
-def depth_to_space(e: OnnxEmitter, x: Any, blocksize: int, mode: str = "DCR") -> Any:
+def depth_to_space(e: OnnxEmitter, x: OnnxValue, blocksize: int, mode: str = "DCR") -> Value:
     n, c, h, w = _image(e, x)
     b = _block(blocksize, {"channels": (c, blocksize**2)})
     inner = (b, b, c // b**2) if mode == "DCR" else (c // b**2, b, b)
@@ -319,14 +336,14 @@ def depth_to_space(e: OnnxEmitter, x: Any, blocksize: int, mode: str = "DCR") ->
 
 
 @onnx_op("SpaceToDepth")
-def space_to_depth(e: OnnxEmitter, x: Any, blocksize: int) -> Any:
+def space_to_depth(e: OnnxEmitter, x: OnnxValue, blocksize: int) -> Value:
     n, c, h, w = _image(e, x)
     b = _block(blocksize, {"rows": (h, blocksize), "columns": (w, blocksize)})
     x = e.permute(e.op("reshape", x, shape=(n, c, h // b, b, w // b, b)), [0, 3, 5, 1, 2, 4])
     return e.op("reshape", x, shape=(n, c * b**2, h // b, w // b))
 
 
-def _image(e: OnnxEmitter, x: Any) -> list[Any]:
+def _image(e: OnnxEmitter, x: OnnxValue) -> list[Any]:
     if rank_of(x) != 4:
         raise GraphError(f"an image of {rank_of(x)} axes\n  fix: the 4 axes n, c, h, w")
     return e.sizes(x.shape)
@@ -345,7 +362,7 @@ def _block(blocksize: int, parted: dict[str, tuple[Any, int]]) -> int:
 
 
 @onnx_op("ConstantOfShape")
-def constant_of_shape(e: OnnxEmitter, shape_input: Any, value: Any = None) -> Any:
+def constant_of_shape(e: OnnxEmitter, shape_input: OnnxValue, value: Any = None) -> Any:
     number = np.zeros(1, "float32") if value is None else array_of(value)
     sizes = e.known_elements(shape_input, "the shape of a ConstantOfShape")
     if negative := [size for size in sizes if isinstance(size, int) and size < 0]:
@@ -357,7 +374,7 @@ def constant_of_shape(e: OnnxEmitter, shape_input: Any, value: Any = None) -> An
 
 
 @onnx_op("Range")
-def span(e: OnnxEmitter, start: Any, limit: Any, delta: Any) -> Any:
+def span(e: OnnxEmitter, start: OnnxValue, limit: Operand, delta: Operand) -> Value:
     """start, start + delta, ... below limit."""
     first, last, step = (e.known_elements(v, "a bound of a Range")[0] for v in (start, limit, delta))
     if all(isinstance(v, (int, float)) for v in (first, last, step)):
@@ -371,14 +388,14 @@ def span(e: OnnxEmitter, start: Any, limit: Any, delta: Any) -> Any:
 
 
 @onnx_op("Trilu")
-def triangle(e: OnnxEmitter, x: Any, k: Any = None, upper: int = 1) -> Any:
+def triangle(e: OnnxEmitter, x: Operand, k: OnnxValue | None = None, upper: int = 1) -> Value:
     """The part of x above a diagonal, or below; 0 elsewhere."""
     offset = 0 if k is None else e.known_elements(k, "the diagonal of a Trilu")[0]
     return e.op("triu" if upper else "tril", x, k=offset)
 
 
 @onnx_op("OneHot")
-def one_hot(e: OnnxEmitter, indices: Any, depth: Any, values: Any, axis: int = -1) -> Any:
+def one_hot(e: OnnxEmitter, indices: OnnxValue, depth: OnnxValue, values: OnnxValue, axis: int = -1) -> Any:
     """Negative indices count from the end."""
     off, on = e.known_elements(values, "the values of a OneHot")
     count, positions = int(e.known_elements(depth, "the depth of a OneHot")[0]), e.value(indices)

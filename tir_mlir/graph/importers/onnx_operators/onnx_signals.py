@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, axis_in, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 
 MAX_POINTS = 8192
@@ -38,7 +38,7 @@ def transform(e: OnnxEmitter, x: Any, n: int, inverse: bool, onesided: bool) -> 
     return e.op("stack", re, im, axis=axis)
 
 
-def _of_length(e: OnnxEmitter, x: Any, axis: int, n: int) -> Any:
+def _of_length(e: OnnxEmitter, x: OnnxValue, axis: int, n: int) -> Any:
     """x cut or filled up with zeros along an axis."""
     size = static_size(x.shape[axis], "the axis of a transform")
     if size > n:
@@ -50,9 +50,9 @@ def _of_length(e: OnnxEmitter, x: Any, axis: int, n: int) -> Any:
 @onnx_op("DFT")
 def dft(
     e: OnnxEmitter,
-    x: Any,
-    length: Any = None,
-    axis_input: Any = None,
+    x: OnnxValue,
+    length: OnnxValue | None = None,
+    axis_input: OnnxValue | None = None,
     axis: int = 1,
     inverse: int = 0,
     onesided: int = 0,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import FLOATS
+from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter
 from tir_mlir.te.expr import t_call
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ FEW_BITS = {"int4": (4, True), "uint4": (4, False), "int2": (2, True), "uint2": 
 """Types of integers: their bits, and whether they have a sign."""
 
 
-def round_to_small_type(e: OnnxEmitter, x: Any, dtype: str, saturate: bool = True) -> Any:
+def round_to_small_type(e: OnnxEmitter, x: OnnxValue, dtype: str, saturate: bool = True) -> Value:
     """x -> the nearest numbers of a type, ties to even, in the type that stands for it; integers lose upper bits.
 
     saturate: numbers beyond the greatest become it, else NaN, or infinite where the type has that.
@@ -51,7 +54,7 @@ def round_to_small_type(e: OnnxEmitter, x: Any, dtype: str, saturate: bool = Tru
     return result
 
 
-def _few_bits(e: OnnxEmitter, x: Any, bits: int, signed: bool) -> Any:
+def _few_bits(e: OnnxEmitter, x: OnnxValue, bits: int, signed: bool) -> Value:
     kept = "int8" if signed else "uint8"
     if x.dtype in FLOATS:  # ONNX does not say how: to the nearest, halves away from 0, as ONNX Runtime
         whole = e.op("floor", e.add(e.op("abs", x), 0.5))
@@ -64,7 +67,7 @@ def _few_bits(e: OnnxEmitter, x: Any, bits: int, signed: bool) -> Any:
     return e.op("subtract", e.op("bitwise_xor", low, sign), sign)
 
 
-def _on_grid(e: OnnxEmitter, x: Any, grid: _Grid, saturate: bool) -> Any:
+def _on_grid(e: OnnxEmitter, x: Value, grid: _Grid, saturate: bool) -> Value:
     """x in float32, rounded to a multiple of its unit in the last digit, which is a power of two."""
 
     def units(data: te.Tensor) -> te.Tensor:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+
+if TYPE_CHECKING:
+    import onnx
 
 MOST_BYTES = 2**31
 """The most bytes of a tensor in a file of ONNX, and so of one that is computed at import."""
@@ -19,7 +22,7 @@ GREATEST_BYTES = 2**40
 _EXPORT = "\n  fix: export the model again; the file is damaged"
 
 
-def array_of(tensor: Any) -> np.ndarray:
+def array_of(tensor: onnx.TensorProto) -> np.ndarray:
     """A TensorProto -> its array.
 
     Errors: GraphError where the element type is none of numbers, a size is negative, the data do not fill the shape, or
@@ -58,7 +61,7 @@ def dense_array(tensor: Any) -> np.ndarray:
     return dense
 
 
-def _check_numbers(tensor: Any, kind: str) -> None:
+def _check_numbers(tensor: onnx.TensorProto, kind: str) -> None:
     """Small integers are stored as int32 and could lose their upper bits."""
     if kind not in ("int8", "uint8", "int16", "uint16", "bool") or not tensor.int32_data:
         return
@@ -68,7 +71,7 @@ def _check_numbers(tensor: Any, kind: str) -> None:
         raise GraphError(f"{_name(tensor)} is {kind} and has the element {wrong}: not in {least}..{greatest}{_EXPORT}")
 
 
-def _name(tensor: Any) -> str:
+def _name(tensor: onnx.TensorProto) -> str:
     return f"the tensor {tensor.name}" if tensor.name else "a tensor"
 
 

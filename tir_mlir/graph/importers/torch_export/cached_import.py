@@ -11,7 +11,7 @@ import json
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -246,7 +246,7 @@ _CONSTANTS = 1 << 20
 
 def load_or_import(
     model: Any,
-    args: Any,
+    args: Sequence[torch.Tensor],
     kwargs: Mapping[str, Any] | None,
     options: tuple[str, ...],
     make: Callable[[], Graph],
@@ -266,7 +266,7 @@ def load_or_import(
 
 def _key(
     model: torch.nn.Module,
-    args: Any,
+    args: Sequence[torch.Tensor],
     kwargs: Mapping[str, Any] | None,
     options: tuple[str, ...],
     dynamic_shapes: Any,

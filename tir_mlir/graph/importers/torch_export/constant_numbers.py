@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -128,7 +128,7 @@ class _ConstantTracker(TorchFunctionMode):
         value = self._values.get(id(tensor))
         return None if value is None or _memory(value) in self._written else value
 
-    def _evaluate_call(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _evaluate_call(self, func: Any, args: Sequence[int], kwargs: Any) -> Any:
         """The result of a call on known values; None if it cannot be computed."""
         if any(isinstance(leaf, (torch.SymInt, torch.SymBool, torch.SymFloat)) for leaf in tree_leaves((args, kwargs))):
             return None

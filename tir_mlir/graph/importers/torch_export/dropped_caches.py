@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ def drop_caches(model: Any) -> Iterator[None]:
     """
     classes: set[str] = set()
 
-    def replace_result(_: Any, __: Any, result: Any) -> Any:
+    def replace_result(_: Any, __: Sequence[torch.Tensor], result: Any) -> Any:
         return _replace_caches(result, classes)
 
     hook = model.register_forward_hook(replace_result) if isinstance(model, torch.nn.Module) else None

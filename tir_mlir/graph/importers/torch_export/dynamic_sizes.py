@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.importers.torch_export.export_refusals import export_refusal, suggested_fixes
 from tir_mlir.graph.importers.torch_export.size_guards import guard_ranges
+
+if TYPE_CHECKING:
+    import torch
 
 _ROUNDS = 8
 """Times that an export is tried with what torch says of the sizes: each fixes some of them."""
@@ -170,7 +173,7 @@ def _dims(spec: Any) -> list[Any]:
     return [root] if hasattr(root, "min") and hasattr(root, "__name__") else []
 
 
-def _leaves(value: Any, spec: Any) -> Iterator[tuple[Any, Any]]:
+def _leaves(value: torch.Tensor, spec: Any) -> Iterator[tuple[Any, Any]]:
     """The leaves of an argument with their parts of the specification, in torch's order."""
     import torch
 

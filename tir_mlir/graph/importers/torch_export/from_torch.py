@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import GraphBuilder
@@ -31,6 +31,12 @@ from tir_mlir.graph.operators import foreign_operators
 from tir_mlir.graph.units.expected_work import start_workers
 from tir_mlir.runtime.progress import follow_build, stage
 
+if TYPE_CHECKING:
+    import torch
+
+    from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.graph import Graph
+
 
 def from_torch(
     model: Any,
@@ -43,7 +49,7 @@ def from_torch(
     mutated: str = "refuse",
     name: str = "main",
     cache: bool = True,
-) -> Any:
+) -> Graph:
     """Translate a PyTorch model to a Graph: torch.nn.Module, example inputs -> Graph with the model's weights.
 
         graph = tir_mlir.from_torch(model, (torch.randn(1, 784),))
@@ -83,7 +89,7 @@ def from_torch(
     example_inputs, example_kwargs = clone_repeated_inputs(example_inputs, example_kwargs)
     example_inputs, example_kwargs = enlarge_example_inputs(module, example_inputs, example_kwargs, shapes)
 
-    def import_model() -> Any:
+    def import_model() -> Graph:
         start_workers(given_model.number_of_operators(module))  # its build follows
         with stage("torch.export"):
             program, names, from_two = export_program(module, example_inputs, example_kwargs, shapes)
@@ -141,7 +147,7 @@ class TorchImporter:
 
     def __init__(
         self,
-        builder: Any,
+        builder: GraphBuilder,
         program: Any,
         size_names: Mapping[str, str],
         user_ops: Mapping[str, Callable[..., Any]],
@@ -160,7 +166,7 @@ class TorchImporter:
         self.values: dict[Any, Any] = {}
         self.owner = program.graph_module  # of the graphs that nodes run
 
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         """The Graph, or GraphError that tells all that is not known."""
         self._check_writes()
         self._inputs()
@@ -247,11 +253,11 @@ class TorchImporter:
             self.values[node] = tensor = self.builder.input(name, self.sizes.shape(value), dtype)
         self.emitter.inputs.append(tensor)
 
-    def _stored_tensor(self, target: str) -> Any:
+    def _stored_tensor(self, target: str) -> torch.Tensor:
         tensor = self.program.state_dict.get(target)
         return self.program.constants[target] if tensor is None else tensor
 
-    def _weight(self, target: str) -> Any:
+    def _weight(self, target: str) -> Value:
         tensor = self._stored_tensor(target)
         if not tensor.dim():
             number = tensor.item()
@@ -296,13 +302,13 @@ class TorchImporter:
         for result, name in written.items():
             self.builder.donate(self.values[nodes[name]], numbers[result])
 
-    def _real(self, value: Any) -> Any:
+    def _real(self, value: Value) -> Value:
         """A result as it is; of complex numbers their parts as a last axis, as torch.view_as_real."""
         return aten_complex.to_last_axis(self.emitter, value) if isinstance(value, aten_complex.Pair) else value
 
     # nodes
 
-    def _translate_node(self, node: Any) -> Any:
+    def _translate_node(self, node: torch.fx.Node) -> Any:
         if is_size(node.meta.get("val")):
             if str(node.target) in READS and node.args[0] in self.values:
                 self._read_number(node)
@@ -340,7 +346,7 @@ class TorchImporter:
         for symbol in () if symbols is None else symbols.free_symbols:
             self.emitter.numbers[self.sizes.names.get(str(symbol), str(symbol))] = self.values[node.args[0]]
 
-    def _is_complex(self, node: Any) -> bool:
+    def _is_complex(self, node: torch.fx.Node) -> bool:
         """Whether a node makes complex numbers, or takes them."""
         return _complex_type(node) is not None or any(_complex_type(n) is not None for n in node.all_input_nodes)
 
@@ -363,7 +369,7 @@ class TorchImporter:
         except TirError as error:
             return self._refuse(node, str(error))
 
-    def _translate_python(self, node: Any) -> Any:
+    def _translate_python(self, node: torch.fx.Node) -> Any:
         """Nodes of Python's own: one of several results."""
         if getattr(node.target, "__name__", "") == "getitem":
             results = self.values[node.args[0]]
@@ -457,7 +463,7 @@ def _complex_type(node: Any) -> str | None:
     return next((t for t in types if t.startswith("complex")), None)
 
 
-def _rounds_to_float8(node: Any) -> bool:
+def _rounds_to_float8(node: torch.fx.Node) -> bool:
     """Whether the result of a node has a type of 8 bits that none of its operands has."""
     dtype = getattr(node.meta.get("val"), "dtype", None)
     return is_float8(dtype) and all(getattr(n.meta.get("val"), "dtype", None) != dtype for n in node.all_input_nodes)
@@ -467,5 +473,5 @@ def _is_random(node: Any) -> bool:
     return "nondeterministic_seeded" in {tag.name for tag in getattr(node.target, "tags", ())}
 
 
-def _may_be_equal(a: Any, b: Any) -> bool:
+def _may_be_equal(a: int | str, b: int | str) -> bool:
     return a == b if isinstance(a, int) and isinstance(b, int) else True

@@ -6,7 +6,7 @@ import functools
 import inspect
 import types
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from torch.nn.modules.dropout import _DropoutNd
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 
 
-def as_module(model: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None) -> Any:
+def as_module(model: Any, args: Sequence[torch.Tensor] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
     """A module as it is, without `torch.compile`; a function of tensors, a method of a module or another object that
     can be called, as a module; an ExportedProgram. args, kwargs: the example inputs, which are the arguments of a
     function that does not tell its own, as those of torch in C. Raises GraphError for others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,6 +14,9 @@ from tir_mlir.dialect.symbolic import names_in, parse
 from tir_mlir.graph.importers.data_sizes import number_from_data
 from tir_mlir.graph.importers.torch_export.export_model import READS
 from tir_mlir.graph.importers.torch_export.node_source_lines import source_line
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.importers.torch_export.from_torch import TorchImporter
 
 _BINARY: dict[Any, str] = {
     operator.eq: "equal",
@@ -34,7 +37,7 @@ _BINARY: dict[Any, str] = {
 _LOGICAL = ("logical_and", "logical_or")
 
 
-def is_check(node: Any) -> bool:
+def is_check(node: torch.fx.Node) -> bool:
     """Whether a node raises an error where a condition is false."""
     return str(node.target).split(".")[:2] in (["aten", "_assert_scalar"], ["aten", "_assert_async"])
 
@@ -51,7 +54,7 @@ class RunTimeChecks:
     branch or a loop, and of one of numbers that a graph does not compute: these are not made.
     """
 
-    def __init__(self, importer: Any):
+    def __init__(self, importer: TorchImporter):
         self._importer = importer
         self.values: dict[str, Any] = {}
 

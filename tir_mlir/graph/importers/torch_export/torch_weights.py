@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.graph.importers.aten.torch_types import is_float8
+
+if TYPE_CHECKING:
+    import torch
 
 
 def first_names(state: Mapping[str, Any]) -> dict[str, str]:
@@ -16,7 +19,7 @@ def first_names(state: Mapping[str, Any]) -> dict[str, str]:
     return {name: first.setdefault(_memory(tensor) or name, name) for name, tensor in state.items()}
 
 
-def _memory(tensor: Any) -> Any:
+def _memory(tensor: torch.Tensor) -> Any:
     """What two names of one tensor have in common; None for one without elements."""
     if not tensor.numel():
         return None
@@ -24,7 +27,7 @@ def _memory(tensor: Any) -> Any:
     return *storage, tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
 
 
-def array(tensor: Any) -> np.ndarray:
+def array(tensor: torch.Tensor) -> np.ndarray:
     """The elements as an array: a view if they lie in row-major order, else a copy. bfloat16 as its bits, uint16;
     float8 as bfloat16, a copy; complex numbers with both parts as a last axis."""
     import torch
