@@ -88,5 +88,5 @@ def test_scales_that_are_not_finite_are_refused():
 
 
 def test_bytes_that_are_no_blocks_are_refused():
-    with pytest.raises(ArgumentError, match="no rows of blocks of 34 bytes"):
+    with pytest.raises(ArgumentError, match="not rows of blocks of 34 bytes"):
         stored_formats.q8_0(np.zeros((2, 33), "uint8"))
