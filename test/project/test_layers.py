@@ -44,7 +44,7 @@ PACKAGES: dict[str, str] = {
     "testing": "dialect.diagnostics schedule script",
     "graph": (
         "build dialect equivalence extensions interpreter passes.linalg passes.lower runtime schedule schedules "
-        "script sources target te topi visual"
+        "script sources target targets.stages te topi visual"
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target te",
     # the front of the package

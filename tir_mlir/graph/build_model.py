@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from mlir import ir
 
 from tir_mlir.build import build_by_function
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import implement
-from tir_mlir.graph.compile import Options, compile_graph
-from tir_mlir.graph.compiled_cache import compiled_by_content
+from tir_mlir.graph.compile import Options, compile_graph, compiled_by_content
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import buffer_assignment
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
@@ -25,8 +28,8 @@ from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.scheduled_programs import built_as_given
-from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import Target, chosen
+from tir_mlir.targets.stages import Stage, StageValues
 
 
 @implement(Graph.build_model)
@@ -42,60 +45,68 @@ def build_model(
     dump: str | Path | None = None,
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
-    graph = graph if weights is None else quantize_weights(graph, weights)
-    timing, options = Timing(), Options(target, threads, cache=cache, optimize=optimize)
+    options = Options(target, threads, cache=cache, optimize=optimize)
     with follow_build(f"build of {graph.name}") as followed_build, open_dump(dump, graph.name) as states:
-        timing.follow(followed_build)
-        with timing.clock("graph"):
-            if states is not None:
-                with enter_context():
-                    states.write("input", graph.module.mlir)
-                compiled = compile_graph(graph, options=options, follow=states.write)
-            else:
-                compiled = compiled_by_content(graph, options) if cache else compile_graph(graph, options=options)
-        return model_of(compiled, target, timing, cache=cache, libs=libs, states=states)
+        build = ModelBuild(graph=graph, options=options, weights=weights, libs=libs, states=states)
+        build.timing.follow(followed_build)
+        build.run(STAGES)
+        return build.model()
 
 
-def model_of(
-    compiled: Graph,
-    target: Target | str = "llvm",
-    timing: Timing | None = None,
-    *,
-    cache: bool = True,
-    libs: Sequence[str | Path] = (),
-    states: Dump | None = None,
-) -> Model:
-    """The model of a graph after all stages of its compilation. timing: gets the seconds of what is done here; states:
-    what the build goes on to write to."""
-    timing = Timing() if timing is None else timing
-    main_plan, library, functions = library_of(compiled, target, timing, cache=cache, libs=libs, states=states)
-    with timing.clock("weights"):
-        weights = bound_weights(compiled, main_plan, functions)
-    return Model(compiled, main_plan, library, weights, timing, target, libs)
+def model_of(compiled: Graph, target: Target | str = "llvm") -> Model:
+    """The model of a graph after all stages of its compilation."""
+    return build_compiled(compiled, target, STAGES[2:]).model()
 
 
-def library_of(
-    compiled: Graph,
-    target: Target | str,
-    timing: Timing,
-    *,
-    cache: bool = True,
-    libs: Sequence[str | Path] = (),
-    states: Dump | None = None,
-) -> tuple[ExecutionPlan, Library, dict[str, tuple[Any, int]]]:
-    """All of that model but for the values of weights: the plan, the native function, and `weight_functions`."""
-    with timing.clock("memory"), enter_context():
-        main_plan = plan_graph(compiled)
-        if not is_cross_target(target):
-            check_packed(main_plan, libs)
-        main = lower_main(compiled.module.mlir, named_parts(compiled.name, main_plan))
-        if states is not None:
-            states.write("lower-main", main)
-    with built_as_given():
-        library = build_by_function(main, target, cache=cache, libs=libs, dump=states)
-        functions = weight_functions(compiled, "llvm" if is_cross_target(target) else target, cache, states)
-    _add(timing, library.timing)
-    return main_plan, library, functions
+def build_compiled(compiled: Graph, target: Target | str, stages: Sequence[Stage]) -> ModelBuild:
+    """Run some of the stages that follow those of the graph. Each is found in the cache."""
+    build = ModelBuild(graph=compiled, options=Options(target, cache=True), values={"compiled": compiled})
+    build.run(stages)
+    return build
+
+
+@dataclass(kw_only=True)
+class ModelBuild(StageValues):
+    """A graph on its way to a model."""
+
+    graph: Graph
+    options: Options
+    weights: str | None = None
+    """What its weights are rounded to."""
+    libs: Sequence[str | Path] = ()
+    """Shared objects with functions that it calls."""
+    states: Dump | None = None
+    """The dump of the build, which those of its functions go on to write to."""
+
+    @property
+    def compiled(self) -> Graph:
+        """The graph after its stages."""
+        return self.values["compiled"]
+
+    @property
+    def plan(self) -> ExecutionPlan:
+        """Where its values are."""
+        return self.values["plan"]
+
+    @property
+    def library(self) -> Library:
+        """The native function."""
+        return self.values["library"]
+
+    @property
+    def functions(self) -> dict[str, tuple[Any, int]]:
+        """The compiled functions of what computes weights, see `weight_functions`."""
+        return self.values["functions"]
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether code for its target can run in this process."""
+        return not is_cross_target(self.options.target)
+
+    def model(self) -> Model:
+        """The model of what the stages yield."""
+        target = self.options.target
+        return Model(self.compiled, self.plan, self.library, self.values["weights"], self.timing, target, self.libs)
 
 
 def is_cross_target(target: Target | str) -> bool:
@@ -103,11 +114,26 @@ def is_cross_target(target: Target | str) -> bool:
     return target != "llvm" and not chosen(target).runs_here
 
 
-def _add(timing: Timing, build_timing: Timing) -> None:
-    """Add the stages of the build of the native function."""
-    timing |= build_timing
-    timing.cpu |= build_timing.cpu
-    timing.passes, timing.cached = build_timing.passes, build_timing.cached
+def _round_weights(build: ModelBuild) -> Graph:
+    return build.graph if build.weights is None else quantize_weights(build.graph, build.weights)
+
+
+def _compile(build: ModelBuild) -> Graph:
+    """By the stages of the graph, `compile.STAGES`."""
+    graph, options, states = build.values["rounded"], build.options, build.states
+    if states is None:
+        return compiled_by_content(graph, options) if options.cache else compile_graph(graph, options=options)
+    with enter_context():
+        states.write("input", graph.module.mlir)
+    return compile_graph(graph, options=options, follow=states.write)
+
+
+def _plan_memory(build: ModelBuild) -> ExecutionPlan:
+    with enter_context():
+        plan = plan_graph(build.compiled)
+    if build.runs_here:
+        check_packed(plan, build.libs)
+    return plan
 
 
 def plan_graph(graph: Graph) -> ExecutionPlan:
@@ -116,3 +142,50 @@ def plan_graph(graph: Graph) -> ExecutionPlan:
     return buffer_assignment.plan(
         graph.func, in_place, scratch=scratch, donated=buffer_assignment.donations(graph.func)
     )
+
+
+def _lower(build: ModelBuild) -> ir.Module:
+    """One function on buffers, or one for each part between calls of Python."""
+    with enter_context():
+        main = lower_main(build.compiled.module.mlir, named_parts(build.compiled.name, build.plan))
+        if build.states is not None:
+            build.states.write("lower-main", main)
+    return main
+
+
+def _compile_program(build: ModelBuild) -> Library:
+    """By the stages of the target."""
+    options = build.options
+    with built_as_given():
+        library = build_by_function(
+            build.values["program"], options.target, libs=build.libs, cache=options.cache, dump=build.states
+        )
+    timing = build.timing
+    timing |= library.timing
+    timing.cpu |= library.timing.cpu
+    timing.passes, timing.cached = library.timing.passes, library.timing.cached
+    return library
+
+
+def _compile_weight_functions(build: ModelBuild) -> dict[str, tuple[Any, int]]:
+    target = build.options.target if build.runs_here else "llvm"
+    with built_as_given():
+        return weight_functions(build.compiled, target, build.options.cache, build.states)
+
+
+def _place_weights(build: ModelBuild) -> np.ndarray:
+    return bound_weights(build.compiled, build.plan, build.functions)
+
+
+STAGES = (
+    Stage("", _round_weights, "rounded"),
+    Stage("graph", _compile, "compiled"),
+    Stage("memory", _plan_memory, "plan"),
+    Stage("memory", _lower, "program"),
+    Stage("", _compile_program, "library"),
+    Stage("", _compile_weight_functions, "functions"),
+    Stage("weights", _place_weights, "weights"),
+)
+"""How a graph becomes a model: the graph's own stages, then those of a program for its target, then weights."""
+CODE_STAGES = STAGES[2:-1]
+"""Those that make code of a compiled graph, whatever its weights."""

@@ -13,7 +13,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, INT8, NAMES, format_of
 from tir_mlir.graph.precision.stored_formats import Grouped
-from tir_mlir.graph.units.expected_work import start_workers
+from tir_mlir.graph.units.unit_queries import start_workers
 from tir_mlir.llm.checks.matching import StatedTensor, check_layers
 from tir_mlir.llm.description import Description, describe_model
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model

@@ -10,9 +10,8 @@ import numpy as np
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.ir import attrs, enter_context
-from tir_mlir.graph.build_model import library_of
-from tir_mlir.graph.compile import Options
-from tir_mlir.graph.compiled_cache import compiled_by_content
+from tir_mlir.graph.build_model import CODE_STAGES, build_compiled
+from tir_mlir.graph.compile import Options, compiled_by_content
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.graph.model_weights import bound_weights
@@ -24,7 +23,6 @@ from tir_mlir.llm.native.parts import CompiledProgram
 from tir_mlir.llm.rounded_ahead import RoundedRows
 from tir_mlir.llm.rounding import rounded_rows, widen_rows
 from tir_mlir.runtime.library import Library
-from tir_mlir.runtime.timing import Timing
 
 Weight = np.ndarray | Grouped | RoundedRows
 """Of a file: float32, the bits of bfloat16, numbers of few bits, or what is rounded already."""
@@ -50,7 +48,8 @@ class Precision:
 def build_cached(graph: Graph, threads: int | None) -> tuple[Graph, ExecutionPlan, Library, dict[str, tuple[Any, int]]]:
     """The compiled graph, its plan, its code and that of what computes its weights: from the cache, or put there."""
     compiled = compiled_by_content(graph, Options("llvm", threads, cache=True))
-    return compiled, *library_of(compiled, "llvm", Timing())
+    build = build_compiled(compiled, "llvm", CODE_STAGES)
+    return compiled, build.plan, build.library, build.functions
 
 
 class RepeatedPart:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.units.expected_work import start_workers
+from tir_mlir.graph.units.unit_queries import start_workers
 from tir_mlir.llm.description import KIND, graph_of
 from tir_mlir.llm.repeated_part import Precision, build_cached
 from tir_mlir.runtime.cache import fingerprint, store

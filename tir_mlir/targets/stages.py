@@ -42,7 +42,24 @@ class BuildOptions:
 
 
 @dataclass(kw_only=True)
-class Compilation:
+class StageValues:
+    """What the stages of a build yield, and what is around each of them."""
+
+    timing: Timing = field(default_factory=Timing)
+    follow: Follow | None = None
+    """Called with a name and the module after each stage and pass."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """What the stages so far yield, by name."""
+
+    def run(self, stages: Sequence[Stage]) -> None:
+        """Run stages in order."""
+        for stage in stages:
+            with self.timing.clock(stage.name) if stage.name else nullcontext():
+                self.values[stage.yields] = stage.work(self)
+
+
+@dataclass(kw_only=True)
+class Compilation(StageValues):
     """A program on its way through the stages of its target."""
 
     program: ir.Module
@@ -51,13 +68,8 @@ class Compilation:
     signatures: Sequence[CallSignature]
     """Of its public functions."""
     options: BuildOptions
-    timing: Timing = field(default_factory=Timing)
-    follow: Follow | None = None
-    """Called with a name and the module after each stage and pass."""
     origin: str = AS_GIVEN
     """Where the schedule of the program came from."""
-    values: dict[str, Any] = field(default_factory=dict)
-    """What the stages so far yield, by name."""
     warned: list[str] = field(default_factory=list)
     """The warnings of the stages."""
     reached: Callable[[str], object] = field(default=str)
@@ -80,9 +92,7 @@ class Compilation:
         """Run stages in order."""
         token = RECORDED_WARNINGS.set(self.warned)
         try:
-            for stage in stages:
-                with self.timing.clock(stage.name) if stage.name else nullcontext():
-                    self.values[stage.yields] = stage.work(self)
+            super().run(stages)
         finally:
             RECORDED_WARNINGS.reset(token)
 
@@ -93,7 +103,7 @@ class Stage:
 
     name: str
     """Of its clock, as in `timing.STAGES`; "" for one that clocks its parts."""
-    work: Callable[[Compilation], Any]
+    work: Callable[[Any], Any]
     """A function of the values so far, or `Passes`."""
     yields: str
     """The name of its value."""

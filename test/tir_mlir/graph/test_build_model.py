@@ -206,7 +206,7 @@ def test_a_size_of_more_than_64_bits(size):
 
 
 def test_workers_know_what_they_are_asked_for():
-    from tir_mlir.graph.units.expected_work import WORK
+    from tir_mlir.graph.units.unit_queries import WORK
     from tir_mlir.runtime.workers.tasks import import_function
 
     assert all(callable(import_function(function)) for function in WORK)

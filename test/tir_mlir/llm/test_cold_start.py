@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tir_mlir.graph import GraphBuilder, compiled_cache
+from tir_mlir.graph import GraphBuilder, compile
 from tir_mlir.llm.checks.matching import Parameters
 from tir_mlir.llm.description import Description, describe_model
 from tir_mlir.llm.native.rotary import without_positions
@@ -34,5 +34,5 @@ def test_what_was_compiled_side_by_side_is_not_compiled_again(monkeypatch):
     b.output(b.op("nn.dense", b.input("x", (1, 8), "float32"), b.weight("w", np.ones((8, 8), "float32"))))
     part = UncompiledGraph(b.finish().text(), "one", {"w": (8, 8)}, Precision(None), 1)
     compile_side_by_side([part])
-    monkeypatch.setattr(compiled_cache, "compile_graph", None)
+    monkeypatch.setattr(compile, "compile_graph", None)
     assert RepeatedPart([part.graph], part.precision, 1).programs

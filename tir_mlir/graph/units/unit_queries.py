@@ -1,4 +1,5 @@
-"""Ask the same question about several functions: as tasks of worker processes, whose answers are kept by content."""
+"""Ask the same question about several functions: as tasks of worker processes, whose answers are kept by content; and
+start these early, so that they load what they will be asked for while this process goes on."""
 
 from __future__ import annotations
 
@@ -92,3 +93,21 @@ def goal_key(target: Target | str, threads: int | None) -> str:
     facts = [(f.name, getattr(cpu, f.name)) for f in fields(cpu)]
     plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
     return f"{target if isinstance(target, str) else ''} {plain} {threads}"
+
+
+_EACH = 0.05
+"""CPU seconds of worker processes for an operator, about: to know whether they pay."""
+WORK = (
+    "tir_mlir.graph.units.operator_unit:make",
+    "tir_mlir.graph.units.fusion_unit:facts",
+    "tir_mlir.graph.units.panels_unit:pack",
+    "tir_mlir.graph.units.schedule_unit:schedule",
+    "tir_mlir.graph.units.memory_unit:scratch",
+    "tir_mlir.targets.cpu.units.unit_code:compile_unit",
+)
+"""What workers are asked for in a build."""
+
+
+def start_workers(operators: int) -> None:
+    """Start workers if they pay for a graph of about so many operators that is not in the cache."""
+    workers.start(_EACH * operators, WORK)

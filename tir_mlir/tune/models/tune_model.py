@@ -18,8 +18,8 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.graph import size_code
 from tir_mlir.graph.build_model import is_cross_target, model_of
+from tir_mlir.graph.compile import BEFORE_SCHEDULES, compiled_by_content
 from tir_mlir.graph.compile import Options as CompileOptions
-from tir_mlir.graph.compiled_cache import BEFORE_SCHEDULES, compiled_by_content
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model

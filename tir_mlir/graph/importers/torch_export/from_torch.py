@@ -28,7 +28,7 @@ from tir_mlir.graph.importers.torch_export.run_time_checks import RunTimeChecks,
 from tir_mlir.graph.importers.torch_export.size_guards import tied_sizes
 from tir_mlir.graph.importers.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
-from tir_mlir.graph.units.expected_work import start_workers
+from tir_mlir.graph.units.unit_queries import start_workers
 from tir_mlir.runtime.progress import follow_build, stage
 
 if TYPE_CHECKING:
