@@ -107,8 +107,9 @@ dist: env  ## write sdist and wheel to dist/, with every file and nothing else
 base: $(BASE)  ## install the wheel without extras into a fresh environment and run programs there
 	$(BIN)/python tools/check_base.py
 
-manual: env  ## regenerate the methods of primitives, and the pages of docs/reference from docstrings and examples
+manual: env  ## regenerate the methods of primitives, the stubs of scalar functions, and the pages of docs/reference from docstrings and examples
 	$(BIN)/python tools/schedule_methods.py
+	$(BIN)/python tools/scalar_stubs.py
 	$(BIN)/python tools/manual
 
 docs: env  ## build the documentation site in build/site; make docs ARGS=--dirty after small edits

@@ -11,6 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import vectors
+from tir_mlir.dialect.ops import MLIR_OPS, SCALAR_FUNCTIONS
 
 CALL = "llvm.call_intrinsic"
 Row = TypeVar("Row")
@@ -42,15 +43,8 @@ _SCALAR_DOTS = {
     f"llvm.nvvm.idp{n}a.{a}.{b}": (n, a + b) for n in (2, 4) for a in "su" for b in "su"
 }  # fmt: skip
 """Of NVIDIA's GPUs: c plus the products of four bytes of a and b, or of two halves of a and two bytes of b."""
-_ELEMENTWISE = {
-    "llvm.nvvm.fma.rn": "math.fma", "llvm.nvvm.sqrt.rn": "math.sqrt",
-    **{f"llvm.{n}": f"math.{n}" for n in ("fma", "sqrt", "floor", "ceil", "trunc", "round", "roundeven", "copysign")},
-    **{f"llvm.{n}": f"math.{n}" for n in ("exp", "exp2", "log", "log2", "log10", "sin", "cos", "ctpop")},
-    "llvm.fabs": "math.absf", "llvm.pow": "math.powf", "llvm.rint": "math.roundeven",
-    "llvm.nearbyint": "math.roundeven", "llvm.maximum": "arith.maximumf", "llvm.minimum": "arith.minimumf",
-    "llvm.maxnum": "arith.maxnumf", "llvm.minnum": "arith.minnumf", "llvm.smax": "arith.maxsi",
-    "llvm.smin": "arith.minsi", "llvm.umax": "arith.maxui", "llvm.umin": "arith.minui",
-}  # fmt: skip
+_ELEMENTWISE = {f"llvm.{intrinsic}": name for name, row in MLIR_OPS.items() for intrinsic in row.llvm.split()}
+_OPERANDS = {name: len(one.params) for one in SCALAR_FUNCTIONS.values() for name in one.ops}
 _REDUCTIONS = {
     **{f"llvm.vector.reduce.{n}": n for n in ("add", "mul", "and", "or", "xor")},
     "llvm.vector.reduce.smax": "maxsi", "llvm.vector.reduce.smin": "minsi", "llvm.vector.reduce.umax": "maxui",
@@ -111,8 +105,7 @@ def _suits(op: str, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
     """Whether an elementwise op takes these operands."""
     element = type_.element_type if isinstance(type_, ir.VectorType) else type_
     integers = op[-2:] in ("si", "ui") or op == "math.ctpop"
-    count = 3 if op == "math.fma" else 2 if op in ("math.copysign", "math.powf") or op.startswith("arith.") else 1
-    same = len(operands) == count and all(v.type == type_ for v in operands)
+    same = len(operands) == _OPERANDS.get(op, 2) and all(v.type == type_ for v in operands)
     return same and isinstance(element, ir.IntegerType) == integers
 
 

@@ -21,7 +21,7 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.constants.float_constants import round_to_dtype
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, func_of, funcs, walk
-from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA
+from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA, OPS
 from tir_mlir.equivalence import instrument
 from tir_mlir.equivalence.edits import OpBuilder, change_float_types, is_float
 from tir_mlir.equivalence.field import exact_rounding, field_functions
@@ -266,17 +266,8 @@ def _limit_while(op: ir.Operation, build: OpBuilder) -> None:
 # --- float ops as arithmetic of the prime field -----------------------------------------------------------------------
 
 
-# op -> function
-_CALLS = {
-    "arith.addf": "add", "arith.subf": "sub", "arith.mulf": "mul",
-    "arith.maximumf": "max", "arith.minimumf": "min", "arith.maxnumf": "max", "arith.minnumf": "min",
-}  # fmt: skip
 # uninterpreted functions: mixed with a salt from their name
-OPAQUE = (
-    "absf acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 floor fpowi log"
-    " log10 log1p log2 powf round roundeven sin sinh sqrt tan tanh trunc"
-).split()
-_OPAQUE = {f"math.{name}" for name in OPAQUE} | {"arith.remf"}
+OPAQUE = sorted(name.removeprefix("math.") for name, row in OPS.items() if row.field == "opaque")
 # cmpf predicate -> integer comparison of keys, or its constant value
 _COMPARE = ("no", "eq", "ugt", "uge", "ult", "ule", "ne", "yes", "eq", "ugt", "uge", "ult", "ule", "ne", "no", "yes")
 _GREATEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}
@@ -315,8 +306,8 @@ Make = Callable[[ir.Operation, list[str], list[str], OpBuilder], ir.Value]
 
 
 def _table() -> dict[str, Make]:
-    makers: dict[str, Make] = {name: _call(to) for name, to in _CALLS.items()}
-    makers |= dict.fromkeys(_OPAQUE, _mix_operands)
+    unknown: dict[str, Make] = {"opaque": _mix_operands, "predicate": _predicate}
+    makers = {name: unknown.get(row.field) or _call(row.field) for name, row in OPS.items() if row.field}
     return makers | {
         "arith.constant": lambda op, o, r, b: constant(op.attributes["value"], r[0], b, op),
         "arith.negf": lambda op, o, r, b: b.call("sub", b.number(0), op.operands[0]),
@@ -331,9 +322,6 @@ def _table() -> dict[str, Make]:
         "arith.fptoui": _to_int,
         "arith.bitcast": _bits,
         "arith.cmpf": _compare,
-        "math.isnan": _predicate,
-        "math.isinf": _predicate,
-        "math.isfinite": _predicate,
     }
 
 

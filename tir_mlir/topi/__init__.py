@@ -19,6 +19,7 @@ from tir_mlir.topi import prefix_sums as _prefix_sums
 from tir_mlir.topi import products as _products
 from tir_mlir.topi import quantization as _quantization
 from tir_mlir.topi import reductions as _reductions
+from tir_mlir.topi import scalar_operators as _scalar_operators
 from tir_mlir.topi import searching as _searching
 from tir_mlir.topi import shapes as _shapes
 from tir_mlir.topi import sorting as _sorting
@@ -34,6 +35,7 @@ from tir_mlir.topi.prefix_sums import *  # noqa: F403
 from tir_mlir.topi.products import *  # noqa: F403
 from tir_mlir.topi.quantization import *  # noqa: F403
 from tir_mlir.topi.reductions import *  # noqa: F403
+from tir_mlir.topi.scalar_operators import *  # noqa: F403
 from tir_mlir.topi.searching import *  # noqa: F403
 from tir_mlir.topi.shapes import *  # noqa: F403
 from tir_mlir.topi.sorting import *  # noqa: F403
@@ -50,6 +52,7 @@ __all__ += _prefix_sums.__all__
 __all__ += _products.__all__
 __all__ += _quantization.__all__
 __all__ += _reductions.__all__
+__all__ += _scalar_operators.__all__
 __all__ += _searching.__all__
 __all__ += _shapes.__all__
 __all__ += _sorting.__all__

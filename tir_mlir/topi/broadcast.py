@@ -25,10 +25,7 @@ from tir_mlir.topi.operands import (
 from tir_mlir.topi.sizes import Size, are_equal, is_one, shape_text
 
 __all__ = [
-    "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_to", "copysign", "divide", "equal",
-    "floor_divide", "floor_mod", "fmax", "fmin", "greater", "greater_equal",
-    "hypot", "left_shift", "less", "less_equal", "logical_and", "logical_or",
-    "logical_xor", "maximum", "minimum", "mod", "multiply", "not_equal", "power", "right_shift", "subtract",
+    "broadcast_to", "divide", "floor_divide", "floor_mod", "fmax", "fmin", "hypot", "logical_xor", "mod", "power",
     "where",
 ]  # fmt: skip
 
@@ -62,7 +59,7 @@ def read(x: te.Tensor, index: Index, shape: Sequence[Size]) -> te.Expr:
     return x(*(0 if is_one(n) and not is_one(m) else i for i, n, m in zip(index, x.shape, shape, strict=True)))
 
 
-def _elements(name: str, dtype: str, values: Sequence[Any], combine: Callable[..., Any]) -> te.Tensor:
+def broadcast_elements(name: str, dtype: str, values: Sequence[Any], combine: Callable[..., Any]) -> te.Tensor:
     """The function of the elements of tensors that broadcast, and of numbers, which get a type."""
     shape = broadcast_shape(name, *(x.shape for x in values if isinstance(x, te.Tensor)))
 
@@ -72,14 +69,32 @@ def _elements(name: str, dtype: str, values: Sequence[Any], combine: Callable[..
     return te.compute(shape, element, name=f"T_{name}")
 
 
-def _pair(name: str, lhs: Any, rhs: Any) -> str:
+def _common_type(name: str, lhs: Any, rhs: Any) -> str:
     """The type of two operands, at least one of them a tensor."""
     if isinstance(lhs, te.Tensor) and isinstance(rhs, te.Tensor):
         return one_type(name, lhs=lhs, rhs=rhs)
     return tensor(name, "lhs", lhs if isinstance(lhs, te.Tensor) else rhs).dtype
 
 
-def _binary(combine: Callable[[str], Combine], types: str = "numbers") -> Callable[[Binary], Binary]:
+def operand_type(name: str, takes: str, lhs: Any, rhs: Any) -> str:
+    """The type of two operands of a kind: "floats", "integers", "numbers", "bools", or "values" of any type."""
+    tensors = {what: x for what, x in (("lhs", lhs), ("rhs", rhs)) if isinstance(x, te.Tensor)}
+    if takes == "floats":
+        for what, x in tensors.items():
+            floats(name, what, x)
+    dtype = _common_type(name, lhs, rhs)
+    for what, x in tensors.items():
+        if takes == "bools":
+            of_type(name, what, x, ("bool",), "of bool")
+        elif takes == "integers" and is_float(x.dtype):
+            fix = f'cast it first: astype({what}, "int32")'
+            raise refuse(name, f"{describe_tensor(what, x)} is not of integers", fix)
+        elif takes == "numbers":
+            numbers(name, what, x)
+    return dtype
+
+
+def _binary(combine: Callable[[str], Combine], takes: str = "numbers") -> Callable[[Binary], Binary]:
     """Make a declaration an operator of two tensors, or of a tensor and a number; `combine(dtype)` is its function of
     two elements."""
 
@@ -88,24 +103,12 @@ def _binary(combine: Callable[[str], Combine], types: str = "numbers") -> Callab
 
         @functools.wraps(declared)
         def operator(lhs: Any, rhs: Any) -> te.Tensor:
-            dtype = _pair(name, lhs, rhs)
-            for what, x in (("lhs", lhs), ("rhs", rhs)):
-                if isinstance(x, te.Tensor):
-                    _check_kind(name, what, x, types)
-            return _elements(name, dtype, (lhs, rhs), combine(dtype))
+            dtype = operand_type(name, takes, lhs, rhs)
+            return broadcast_elements(name, dtype, (lhs, rhs), combine(dtype))
 
         return operator  # pyright: ignore[reportReturnType]
 
     return decorate
-
-
-def _check_kind(name: str, what: str, x: te.Tensor, types: str) -> None:
-    if types == "bool":
-        of_type(name, what, x, ("bool",), "of bool")
-    elif types == "integers" and is_float(x.dtype):
-        raise refuse(name, f"{describe_tensor(what, x)} is not of integers", f'cast it first: astype({what}, "int32")')
-    elif types == "numbers":
-        numbers(name, what, x)
 
 
 def _divide(dtype: str) -> Combine:
@@ -157,42 +160,6 @@ def _ignore_dtype(function: Combine) -> Callable[[str], Combine]:
     return lambda _: function
 
 
-@_binary(_ignore_dtype(lambda a, b: a + b))
-def add(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs + rhs.
-
-        topi.add(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a - b))
-def subtract(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs - rhs.
-
-        topi.subtract(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a * b))
-def multiply(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs * rhs.
-
-        topi.multiply(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
 @_binary(_divide)
 def divide(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs / rhs; of integers the quotient without its fraction, as in C.
@@ -241,127 +208,7 @@ def mod(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_ignore_dtype(te.max))
-def maximum(lhs: Any, rhs: Any) -> te.Tensor:
-    """The greater of lhs and rhs.
-
-        topi.maximum(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(te.min))
-def minimum(lhs: Any, rhs: Any) -> te.Tensor:
-    """The lesser of lhs and rhs.
-
-        topi.minimum(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: t_call("EQ", a, b)), "any")
-def equal(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs == rhs, as bool.
-
-        topi.equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (any type), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: t_call("NE", a, b)), "any")
-def not_equal(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs != rhs, as bool.
-
-        topi.not_equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (any type), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a < b))
-def less(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs < rhs, as bool.
-
-        topi.less(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a <= b))
-def less_equal(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs <= rhs, as bool.
-
-        topi.less_equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a > b))
-def greater(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs > rhs, as bool.
-
-        topi.greater(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a >= b))
-def greater_equal(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs >= rhs, as bool.
-
-        topi.greater_equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(te.all), "bool")
-def logical_and(lhs: Any, rhs: Any) -> te.Tensor:
-    """Whether both are true.
-
-        topi.logical_and(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (bool), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(te.any), "bool")
-def logical_or(lhs: Any, rhs: Any) -> te.Tensor:
-    """Whether one is true.
-
-        topi.logical_or(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (bool), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: t_call("NE", a, b)), "bool")
+@_binary(_ignore_dtype(lambda a, b: t_call("NE", a, b)), "bools")
 def logical_xor(lhs: Any, rhs: Any) -> te.Tensor:
     """Whether just one is true.
 
@@ -369,71 +216,6 @@ def logical_xor(lhs: Any, rhs: Any) -> te.Tensor:
 
     lhs, rhs: tensors of one type (bool), or one of them a number -> a tensor of bool. Shapes broadcast as in
     NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a & b), "integers")
-def bitwise_and(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs & rhs.
-
-        topi.bitwise_and(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
-    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
-    fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a | b), "integers")
-def bitwise_or(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs | rhs.
-
-        topi.bitwise_or(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
-    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
-    fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a ^ b), "integers")
-def bitwise_xor(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs ^ rhs.
-
-        topi.bitwise_xor(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
-    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
-    fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a << b), "integers")
-def left_shift(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs << rhs.
-
-        topi.left_shift(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
-    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
-    fit.
-    """
-    ...
-
-
-@_binary(_ignore_dtype(lambda a, b: a >> b), "integers")
-def right_shift(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs >> rhs, keeping the sign.
-
-        topi.right_shift(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
-    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
-    fit.
     """
     ...
 
@@ -446,7 +228,7 @@ def power(lhs: Any, rhs: Any) -> te.Tensor:
     lhs, rhs: floats that broadcast, or a number -> floats; lhs of integers: rhs is a number from 0 to 64. Squares and
     cubes are products. Errors: GraphError for other exponents of integers.
     """
-    dtype = _pair("power", lhs, rhs)
+    dtype = _common_type("power", lhs, rhs)
     number = not isinstance(rhs, (te.Tensor, te.Expr))
     if not is_float(dtype) and not (number and isinstance(rhs, int) and 0 <= rhs <= 64):
         problem = f"lhs of {dtype}, rhs {rhs if number else 'a tensor'}"
@@ -455,7 +237,7 @@ def power(lhs: Any, rhs: Any) -> te.Tensor:
         return te.compute(lhs.shape, lambda *i: _product([lhs(*i)] * int(rhs)), name="T_power")
     if not is_float(dtype):
         return te.compute(lhs.shape, lambda *i: te.power(lhs(*i), rhs), name="T_power")
-    return _elements("power", dtype, (lhs, rhs), te.power)
+    return broadcast_elements("power", dtype, (lhs, rhs), te.power)
 
 
 def _product(factors: Sequence[Any]) -> Any:
@@ -463,35 +245,6 @@ def _product(factors: Sequence[Any]) -> Any:
     for factor in factors[1:]:
         result = result * factor
     return result
-
-
-def atan2(lhs: Any, rhs: Any) -> te.Tensor:
-    """The angle of the point (rhs, lhs), in -pi..pi, element by element.
-
-    lhs, rhs: floats of one type that broadcast, or a number -> floats.
-    """
-    for what, x in (("lhs", lhs), ("rhs", rhs)):
-        if isinstance(x, te.Tensor):
-            floats("atan2", what, x)
-    return _elements("atan2", _pair("atan2", lhs, rhs), (lhs, rhs), te.atan2)
-
-
-def _float_binary(combine: Callable[[Any, Any], Any]) -> Callable[[Binary], Binary]:
-    """Make a declaration an operator of two tensors of floats, or of a tensor and a number."""
-
-    def decorate(declared: Binary) -> Binary:
-        name = declared.__name__
-
-        @functools.wraps(declared)
-        def operator(lhs: Any, rhs: Any) -> te.Tensor:
-            for what, x in (("lhs", lhs), ("rhs", rhs)):
-                if isinstance(x, te.Tensor):
-                    floats(name, what, x)
-            return _elements(name, _pair(name, lhs, rhs), (lhs, rhs), combine)
-
-        return operator  # pyright: ignore[reportReturnType]
-
-    return decorate
 
 
 def _hypot(a: Any, b: Any) -> Any:
@@ -503,19 +256,7 @@ def _hypot(a: Any, b: Any) -> Any:
     return te.Select(te.any(te.isinf(a), te.isinf(b)), te.infinity(dtype), length)
 
 
-@_float_binary(te.copysign)
-def copysign(lhs: Any, rhs: Any) -> te.Tensor:
-    """The magnitude of lhs with the sign of rhs, of floats.
-
-        topi.copysign(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
-    ...
-
-
-@_float_binary(lambda a, b: _compute_in_wide_type(a.dtype, _hypot)(a, b))
+@_binary(lambda dtype: _compute_in_wide_type(dtype, _hypot), "floats")
 def hypot(lhs: Any, rhs: Any) -> te.Tensor:
     """sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.
 
@@ -527,7 +268,7 @@ def hypot(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_float_binary(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b))))
+@_binary(_ignore_dtype(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b)))), "floats")
 def fmax(lhs: Any, rhs: Any) -> te.Tensor:
     """The greater of lhs and rhs, of floats; if one is NaN, the other one.
 
@@ -539,7 +280,7 @@ def fmax(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_float_binary(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b))))
+@_binary(_ignore_dtype(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b)))), "floats")
 def fmin(lhs: Any, rhs: Any) -> te.Tensor:
     """The lesser of lhs and rhs, of floats; if one is NaN, the other one.
 
@@ -554,8 +295,8 @@ def fmin(lhs: Any, rhs: Any) -> te.Tensor:
 def where(condition: Any, x: Any, y: Any) -> te.Tensor:
     """x where the condition (of bool) is true, y elsewhere; the three broadcast, x or y may be a number."""
     test = of_type("where", "condition", tensor("where", "condition", condition), ("bool",), "of bool")
-    dtype = _pair("where", x, y) if isinstance(x, te.Tensor) or isinstance(y, te.Tensor) else "float32"
-    return _elements("where", dtype, (test, x, y), lambda c, a, b: te.Select(c, a, b))
+    dtype = _common_type("where", x, y) if isinstance(x, te.Tensor) or isinstance(y, te.Tensor) else "float32"
+    return broadcast_elements("where", dtype, (test, x, y), lambda c, a, b: te.Select(c, a, b))
 
 
 def broadcast_to(data: Any, shape: Any) -> te.Tensor:

@@ -8,16 +8,17 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.elementwise import Unary, map_elements
+from tir_mlir.topi.elementwise import map_elements
 from tir_mlir.topi.operands import as_type, floats
 
 __all__ = ["digamma", "erfc", "erfinv", "lgamma"]
 
 WIDE = "float64"
+Unary = TypeVar("Unary", bound=Callable[..., te.Tensor])
 STEPS = 7
 """The argument of the asymptotic series is made this much larger."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from tir_mlir.dialect.ir.op_traits import OPS
 from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, flat, iters_of
 from tir_mlir.passes.lower.direct.program import (
     BranchExpr,
@@ -19,15 +20,7 @@ from tir_mlir.passes.lower.direct.program import (
 )
 from tir_mlir.passes.lower.direct.text import FunctionText, number
 
-_BINARY = {"arith.addf": "fadd", "arith.subf": "fsub", "arith.mulf": "fmul", "arith.divf": "fdiv"}
-_CALLS = {
-    "arith.maximumf": "maximum",
-    "arith.minimumf": "minimum",
-    "arith.maxnumf": "maxnum",
-    "arith.minnumf": "minnum",
-    "math.absf": "fabs",
-    "math.sqrt": "sqrt",
-}
+_BINARY = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 _PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
 
 Value = tuple[str, bool]
@@ -375,12 +368,12 @@ class ExpressionWriter:
             return self._text.value(f"fcmp {predicate} {type_} {names[0]}, {names[1]}"), is_vector
         if operation.name == "arith.negf":
             return self._text.value(f"fneg {type_} {names[0]}"), is_vector
-        if (name := _BINARY.get(operation.name)) is not None:
+        if (name := _BINARY.get(OPS[operation.name].c)) is not None:
             return self._text.value(f"{name} {self._flags}{type_} {names[0]}, {names[1]}"), is_vector
         suffix = f"v{self._width}f32" if is_vector else "f32"
         arguments = ", ".join(f"{type_} {name}" for name in names)
         root = operation.name == "math.rsqrt"
-        name = "sqrt" if root else _CALLS[operation.name]
+        name = "sqrt" if root else OPS[operation.name].llvm.split()[0]
         result = self._text.value(f"call {type_} @llvm.{name}.{suffix}({arguments})")
         if root:
             one = self._splat((number(1.0), False), "float") if is_vector else number(1.0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ops import SCALAR_FUNCTIONS
 from tir_mlir.passes.lower.registry import Content, lowering
 
-_NAMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.minimum"}
+_FLOAT_OPS = [op for name in ("max", "min") if (op := SCALAR_FUNCTIONS[name].on_floats)]
+_NAMES = {op.name: f"llvm.intr.{op.llvm}" for op in _FLOAT_OPS}
 
 
 @lowering(

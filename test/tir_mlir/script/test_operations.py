@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ops import ScalarFunction
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script.language import operations
-from tir_mlir.script.language.operations import ScriptOperation
 
 PROGRAM = """
 @T.prim_func
@@ -20,11 +20,11 @@ def main({params}, Y: T.Buffer((8,), "{result}")):
 TWO = {"pow", "atan2", "copysign", "fmod"} | {o.name for o in operations.BINARY}
 
 
-def _arity(row: ScriptOperation) -> int:
+def _arity(row: ScalarFunction) -> int:
     return 3 if row.name in ("fma", "Select") else 2 if row.name in TWO else 1
 
 
-def _program(row: ScriptOperation, dtype: str, value: str) -> IRModule:
+def _program(row: ScalarFunction, dtype: str, value: str) -> IRModule:
     letters = "ABC"[: _arity(row)]
     types = ["bool" if row.name == "Select" and n == "A" else dtype for n in letters]
     params = ", ".join(f'{n}: T.Buffer((8,), "{t}")' for n, t in zip(letters, types, strict=True))
@@ -41,7 +41,7 @@ CASES = [(row, dtype) for row in operations.OPERATIONS for dtype in ("float32", 
 
 
 @pytest.mark.parametrize(("row", "dtype"), CASES, ids=lambda v: getattr(v, "name", v))
-def test_round_trip(row: ScriptOperation, dtype: str) -> None:
+def test_round_trip(row: ScalarFunction, dtype: str) -> None:
     op = row.float_op if dtype == "float32" else row.int_op
     operands = [f"{name}[vi]" for name in "ABC"[: _arity(row)]]
     mod = _program(row, dtype, f"T.{row.name}({', '.join(operands)})")

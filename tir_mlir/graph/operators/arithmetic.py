@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tir_mlir import topi
+from tir_mlir.dialect.ops import SCALAR_FUNCTIONS, ScalarFunction
 from tir_mlir.graph.operators import array_rules as rules
 from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwise, reduction, row_wise
 
@@ -67,59 +68,56 @@ def _arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float3
     return topi.arange(start, end, step, dtype)
 
 
+_ARRAYS = {
+    "sqrt": rules.SQUARE_ROOT,
+    "rsqrt": rules.RSQRT,
+    "abs": rules.ABSOLUTE,
+    "add": rules.ADD,
+    "subtract": rules.SUBTRACT,
+    "multiply": rules.MULTIPLY,
+    "less": rules.LESS,
+    "less_equal": rules.LESS_EQUAL,
+    "greater": rules.GREATER,
+    "greater_equal": rules.GREATER_EQUAL,
+    "equal": rules.EQUAL,
+    "not_equal": rules.NOT_EQUAL,
+    "logical_and": rules.AND,
+    "logical_or": rules.OR,
+    "logical_not": rules.NOT,
+}
+"""How NumPy computes scalar functions of weights."""
+_HOMOGENEOUS = ("sum", "difference", "max", "min")
+
+
+def _operator_of(one: ScalarFunction) -> Operator:
+    """The operator of a scalar function of each element."""
+    op = one.on_floats
+    return elementwise(
+        one.topi,
+        getattr(topi, one.topi),
+        linalg=one.linalg,
+        torch=one.torch,
+        onnx=one.onnx,
+        homogeneous=op is not None and op.algebra in _HOMOGENEOUS,
+        arrays=_ARRAYS.get(one.topi),
+    )
+
+
 OPERATORS = [
-    elementwise("abs", topi.abs, linalg="linalg.abs", torch="abs", onnx="Abs", arrays=rules.ABSOLUTE),
-    elementwise("acos", topi.acos, torch="acos", onnx="Acos"),
-    elementwise("acosh", topi.acosh, torch="acosh", onnx="Acosh"),
-    elementwise("asin", topi.asin, torch="asin", onnx="Asin"),
-    elementwise("asinh", topi.asinh, torch="asinh", onnx="Asinh"),
-    elementwise("atan", topi.atan, torch="atan", onnx="Atan"),
-    elementwise("atanh", topi.atanh, torch="atanh", onnx="Atanh"),
+    *(_operator_of(one) for one in SCALAR_FUNCTIONS.values() if one.topi),
     elementwise("bitwise_not", topi.bitwise_not, onnx="BitwiseNot"),
-    elementwise("ceil", topi.ceil, linalg="linalg.ceil", onnx="Ceil"),
-    elementwise("cos", topi.cos, torch="cos", onnx="Cos"),
-    elementwise("cosh", topi.cosh, torch="cosh", onnx="Cosh"),
     elementwise("digamma", topi.digamma, torch="digamma"),
     elementwise("erfc", topi.erfc, torch="erfc special_erfc"),
     elementwise("erfinv", topi.erfinv, torch="erfinv special_erfinv"),
     elementwise("lgamma", topi.lgamma, torch="lgamma"),
-    elementwise("erf", topi.erf, linalg="linalg.erf", torch="erf", onnx="Erf"),
-    elementwise("exp", topi.exp, linalg="linalg.exp", torch="exp", onnx="Exp"),
-    elementwise("exp2", topi.exp2, torch="exp2"),
-    elementwise("expm1", topi.expm1, torch="expm1 special_expm1"),
-    elementwise("floor", topi.floor, linalg="linalg.floor", onnx="Floor"),
-    elementwise("isfinite", topi.isfinite, torch="isfinite"),
-    elementwise("isinf", topi.isinf, torch="isinf"),
-    elementwise("isnan", topi.isnan, torch="isnan", onnx="IsNaN"),
-    elementwise("log", topi.log, linalg="linalg.log", torch="log", onnx="Log"),
-    elementwise("log10", topi.log10, torch="log10"),
-    elementwise("log1p", topi.log1p, torch="log1p"),
-    elementwise("log2", topi.log2, torch="log2"),
-    elementwise("logical_not", topi.logical_not, onnx="Not", arrays=rules.NOT),
     elementwise("negative", topi.negative, linalg="linalg.negf", torch="neg", onnx="Neg", arrays=rules.NEGATIVE),
     elementwise("reciprocal", topi.reciprocal, linalg="linalg.reciprocal", onnx="Reciprocal", arrays=rules.RECIPROCAL),
-    elementwise("round", topi.round, linalg="linalg.round", onnx="Round"),
-    elementwise("rsqrt", topi.rsqrt, linalg="linalg.rsqrt", torch="rsqrt", arrays=rules.RSQRT),
-    elementwise("sigmoid", topi.sigmoid, torch="sigmoid", onnx="Sigmoid"),
     elementwise("sign", topi.sign, torch="sign sgn", onnx="Sign"),
-    elementwise("sin", topi.sin, torch="sin", onnx="Sin"),
-    elementwise("sinh", topi.sinh, torch="sinh", onnx="Sinh"),
-    elementwise("sqrt", topi.sqrt, linalg="linalg.sqrt", torch="sqrt", onnx="Sqrt", arrays=rules.SQUARE_ROOT),
     elementwise("square", topi.square, linalg="linalg.square", arrays=rules.SQUARE),
-    elementwise("tan", topi.tan, torch="tan", onnx="Tan"),
-    elementwise("tanh", topi.tanh, linalg="linalg.tanh", torch="tanh", onnx="Tanh"),
-    elementwise("trunc", topi.trunc),
-    elementwise("add", topi.add, linalg="linalg.add", onnx="Add", homogeneous=True, arrays=rules.ADD),
-    elementwise("atan2", topi.atan2, torch="atan2 arctan2"),
-    elementwise("copysign", topi.copysign, torch="copysign"),
     elementwise("fmax", topi.fmax),
     elementwise("fmin", topi.fmin),
     elementwise("hypot", topi.hypot, torch="hypot"),
-    elementwise("bitwise_and", topi.bitwise_and, onnx="BitwiseAnd"),
-    elementwise("bitwise_or", topi.bitwise_or, onnx="BitwiseOr"),
-    elementwise("bitwise_xor", topi.bitwise_xor, onnx="BitwiseXor"),
     elementwise("divide", topi.divide, linalg="linalg.div", divides=True, arrays=rules.DIVIDE),
-    elementwise("equal", topi.equal, torch="eq.Scalar eq.Tensor", onnx="Equal", arrays=rules.EQUAL),
     elementwise("floor_divide", topi.floor_divide, torch="floor_divide", divides=True),
     elementwise(
         "floor_mod",
@@ -127,30 +125,9 @@ OPERATORS = [
         torch="remainder.Scalar remainder.Tensor remainder.Scalar_Tensor",
         divides=True,
     ),
-    elementwise("greater", topi.greater, torch="gt.Scalar gt.Tensor", onnx="Greater", arrays=rules.GREATER),
-    elementwise(
-        "greater_equal",
-        topi.greater_equal,
-        torch="ge.Scalar ge.Tensor",
-        onnx="GreaterOrEqual",
-        arrays=rules.GREATER_EQUAL,
-    ),
-    elementwise("left_shift", topi.left_shift),
-    elementwise("less", topi.less, torch="lt.Scalar lt.Tensor", onnx="Less", arrays=rules.LESS),
-    elementwise(
-        "less_equal", topi.less_equal, torch="le.Scalar le.Tensor", onnx="LessOrEqual", arrays=rules.LESS_EQUAL
-    ),
-    elementwise("logical_and", topi.logical_and, onnx="And", arrays=rules.AND),
-    elementwise("logical_or", topi.logical_or, onnx="Or", arrays=rules.OR),
     elementwise("logical_xor", topi.logical_xor, onnx="Xor", arrays=rules.XOR),
-    elementwise("maximum", topi.maximum, linalg="linalg.max", torch="maximum max.other", homogeneous=True),
-    elementwise("minimum", topi.minimum, linalg="linalg.min", torch="minimum min.other", homogeneous=True),
     elementwise("mod", topi.mod, torch="fmod", divides=True),
-    elementwise("multiply", topi.multiply, linalg="linalg.mul", onnx="Mul", arrays=rules.MULTIPLY),
-    elementwise("not_equal", topi.not_equal, torch="ne.Scalar ne.Tensor", arrays=rules.NOT_EQUAL),
     elementwise("power", topi.power, linalg="linalg.powf"),
-    elementwise("right_shift", topi.right_shift),
-    elementwise("subtract", topi.subtract, linalg="linalg.sub", onnx="Sub", homogeneous=True, arrays=rules.SUBTRACT),
     elementwise("ewise_fma", _ewise_fma),
     elementwise("where", topi.where, arrays=rules.WHERE),
     elementwise("clip", _clip),

@@ -5,7 +5,6 @@ Two semantics: machine arithmetic of the types, and exact arithmetic with Python
 
 from __future__ import annotations
 
-import cmath
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation.float_operations import words
 from tir_mlir.dialect.diagnostics import NotInterpreted
+from tir_mlir.dialect.ir.op_traits import BITWISE, OPS
 from tir_mlir.interpreter import floats, integers
 from tir_mlir.interpreter.integers import signed_wrap_text
 from tir_mlir.interpreter.kinds import is_float, kind_of, width
@@ -22,9 +22,8 @@ from tir_mlir.interpreter.poison import is_poison
 Keep = Callable[[Any, str], str]
 """Binds a Python object to a name in the generated text."""
 
-_FLOAT_SIGNS = {"addf": "+", "subf": "-", "mulf": "*"}
-_INT_SIGNS = {"addi": "+", "subi": "-", "muli": "*"}
-_BIT_SIGNS = {"andi": "&", "ori": "|", "xori": "^"}
+_SIGNS = {name.partition(".")[2]: row.sign for name, row in OPS.items() if row.sign}
+_BITWISE = {name.partition(".")[2] for name in BITWISE}
 _PAIRS = {
     "maximumf": floats.maximum, "minimumf": floats.minimum, "maxnumf": floats.maxnum, "minnumf": floats.minnum,
     "maxsi": integers.larger, "minsi": integers.smaller, "remf": floats.rem,
@@ -65,9 +64,8 @@ def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str 
         return args[0] if kind in ("i1", "index") else f"{args[0]} & {(1 << width(kind)) - 1}"
     if word == "bitcast" and not is_float(kind_of(op.results[0].type)) and not is_float(kind_of(op.operands[0].type)):
         return args[0]
-    signs = _FLOAT_SIGNS | _INT_SIGNS | _BIT_SIGNS | {"floordivsi": "//"}
-    if word in signs:
-        return f"{args[0]} {signs[word]} {args[1]}"
+    if word in _SIGNS:
+        return f"{args[0]} {_SIGNS[word]} {args[1]}"
     if word in _EXACT_PAIRS:
         return f"{keep(_EXACT_PAIRS[word], word)}({args[0]}, {args[1]})"
     if word in _SAME:
@@ -118,8 +116,8 @@ def _choice(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str
 
 def _floats(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | None:
     a, b = args[:2]
-    if word in _FLOAT_SIGNS:
-        text = f"{a} {_FLOAT_SIGNS[word]} {b}"
+    if word in _SIGNS:
+        text = f"{a} {_SIGNS[word]} {b}"
     elif word == "divf":
         text = f"{keep(floats.div, 'div')}({a}, {b})" if kind == "f64" else f"{a} / {b}"
     elif word in _PAIRS:
@@ -140,18 +138,14 @@ def _integers(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | No
     a, b = args[:2]
     bits = width(kind)
     mask = (1 << bits) - 1
-    if word in _INT_SIGNS:
-        text = f"{a} {_INT_SIGNS[word]} {b}"
-        return text if kind == "index" else signed_wrap_text(text, bits)
-    if word in _BIT_SIGNS:
-        return f"{a} {_BIT_SIGNS[word]} {b}"
+    if word in _SIGNS:
+        text = f"{a} {_SIGNS[word]} {b}"
+        return text if kind == "index" or word in _BITWISE else signed_wrap_text(text, bits)
     if word in _PAIRS:
         return f"{keep(_PAIRS[word], word)}({a}, {b})"
     if word in ("minui", "maxui"):
         pick = keep(integers.smaller if word == "minui" else integers.larger, word)
         return signed_wrap_text(f"{pick}({a} & {mask}, {b} & {mask})", bits)
-    if word == "floordivsi":
-        return signed_wrap_text(f"{a} // {b}", bits)
     if word == "ceildivsi":
         return signed_wrap_text(f"-(-{a} // {b})", bits)
     if word in ("divsi", "remsi"):
@@ -207,53 +201,6 @@ def _integer_cast_text(word: str, a: str, kind: str, to: str, keep: Keep) -> str
 # --- math: computed in float64, then rounded to the type --------------------------------------------------------------
 
 
-def _cbrt(x: float) -> float:
-    near = math.copysign(abs(x) ** (1 / 3), x)
-    return near - (near * near * near - x) / (3 * near * near) if x and math.isfinite(x) else x
-
-
-def _roundaway(x: float) -> float:
-    if x != x:
-        return x
-    return math.copysign(math.floor(abs(x) + 0.5) if abs(x) < 2**52 and abs(x) != 0.49999999999999994 else
-                         abs(x) if abs(x) >= 2**52 else 0.0, x)  # fmt: skip
-
-
-def _preserve_zero_sign(function: Callable[[float], float]) -> Callable[[float], float]:
-    """A rounding function that preserves the sign of zero."""
-    return lambda x: math.copysign(float(function(x)), x) if abs(x) < 2**52 else x
-
-
-_MATH: dict[str, Callable[[float], float]] = {
-    "sqrt": math.sqrt, "rsqrt": lambda x: floats.div(1.0, math.sqrt(x)), "cbrt": _cbrt,
-    "exp": math.exp, "exp2": lambda x: 2.0**x, "expm1": math.expm1,
-    "log": lambda x: _log(x, math.log), "log2": lambda x: _log(x, math.log2), "log10": lambda x: _log(x, math.log10),
-    "log1p": lambda x: -math.inf if x == -1 else math.log1p(x),
-    "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan,
-    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "asinh": math.asinh, "acosh": math.acosh,
-    "atanh": lambda x: math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x),
-    "erf": math.erf, "erfc": math.erfc, "absf": abs,
-    "floor": _preserve_zero_sign(math.floor), "ceil": _preserve_zero_sign(math.ceil),
-    "trunc": _preserve_zero_sign(math.trunc), "roundeven": _preserve_zero_sign(round), "round": _roundaway,
-}  # fmt: skip
-_OVERFLOW = {"sinh": True, "exp": False, "exp2": False, "expm1": False, "cosh": False}
-
-
-def _log(x: float, function: Callable[[float], float]) -> float:
-    return function(x) if x else -math.inf
-
-
-def _power(a: float, b: float) -> float:
-    try:
-        return math.pow(a, b)
-    except OverflowError:
-        return -math.inf if a < 0 and b % 2 == 1 else math.inf
-    except ValueError:
-        if a == 0:  # to a negative power
-            return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
-        return math.nan
-
-
 def _integer_power(a: Any, b: Any) -> Any:
     if is_poison(a) or is_poison(b):
         return a if is_poison(a) else b
@@ -262,33 +209,21 @@ def _integer_power(a: Any, b: Any) -> Any:
     return int(a == 1) if a != -1 else (-1 if b % 2 else 1)  # by zero: as a division would
 
 
-def _math_unary(word: str, round_: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    function = _MATH[word]
+def _function_of_floats(function: Callable[..., float], round_: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The Python function of a record on any of the values, rounded."""
 
-    def run(a: Any) -> Any:
-        if is_poison(a):
-            return a
+    def run(*operands: Any) -> Any:
+        for operand in operands:
+            if is_poison(operand):
+                return operand
         try:
-            return round_(function(float(a)))
+            return round_(function(*map(float, operands)))
         except OverflowError:
-            return round_(math.copysign(math.inf, a) if _OVERFLOW.get(word) else math.inf)
+            return round_(math.inf)
         except ValueError:  # no real number
             return round_(math.nan)
 
     return run
-
-
-def _math_binary(function: Callable[[float, float], float], round_: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-    def run(a: Any, b: Any) -> Any:
-        if is_poison(a) or is_poison(b):
-            return a if is_poison(a) else b
-        return round_(function(float(a), float(b)))
-
-    return run
-
-
-def _predicate_of(function: Callable[[float], bool]) -> Callable[[Any], Any]:
-    return lambda a: a if is_poison(a) else function(float(a))
 
 
 def _exactly(value: Any) -> Any:
@@ -303,15 +238,12 @@ def _math(op: ir.Operation, word: str, args: Sequence[str], keep: Keep, exact: b
         return _math_of_integers(word, arg_text, kind, keep, exact)
     round_ = _exactly if exact else floats.ROUND[kind]
     tag = f"{word}_{kind}"
-    if word in _MATH:
-        return f"{keep(_math_unary(word, round_), tag)}({arg_text})"
-    if word in ("isnan", "isinf", "isfinite"):
-        return f"{keep(_predicate_of(getattr(cmath, word)), word)}({arg_text})"
+    row = OPS.get(op.name)
+    if row is not None and row.python is not None:
+        round_ = round_ if is_float(kind_of(op.results[0].type)) else _exactly
+        return f"{keep(_function_of_floats(row.python, round_), tag)}({arg_text})"
     if word == "fma":
         return f"{args[0]} * {args[1]} + {args[2]}" if exact else f"{keep(floats.fma(kind), tag)}({arg_text})"
-    pairs = {"powf": _power, "atan2": math.atan2, "copysign": math.copysign, "fpowi": _power}
-    if word in pairs:
-        return f"{keep(_math_binary(pairs[word], round_), tag)}({arg_text})"
     if word == "clampf":
         low, high = keep(floats.minimum, "minimumf"), keep(floats.maximum, "maximumf")
         return f"{high}({low}({args[0]}, {args[2]}), {args[1]})"

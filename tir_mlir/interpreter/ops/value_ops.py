@@ -11,6 +11,7 @@ from tir_mlir.dialect.computation.float_operations import flops
 from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import AssumptionError
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.op_traits import INTEGER_RING, OPS
 from tir_mlir.interpreter.codegen import FunctionWriter, writes
 from tir_mlir.interpreter.counters import FLOPS, destination
 from tir_mlir.interpreter.floats import ROUND
@@ -74,8 +75,8 @@ def lanes(type_: ir.Type) -> int:
 
 def _pointers(w: FunctionWriter, op: ir.Operation, args: list[str]) -> None:
     """Pointer arithmetic, which does not wrap."""
-    signs = {"arith.addi": "+", "arith.subi": "-"}
-    w.put(f"{w.define(op.results[0])} = {f' {signs[op.name]} '.join(args) if op.name in signs else args[0]}")
+    text = f" {OPS[op.name].sign} ".join(args) if op.name in INTEGER_RING else args[0]
+    w.put(f"{w.define(op.results[0])} = {text}")
     w.pointers.add(op.results[0])
 
 

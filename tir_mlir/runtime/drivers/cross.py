@@ -16,6 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.dialect.ir.op_traits import OPS
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import vector_length
@@ -116,10 +117,7 @@ class CrossCompiledFunction:
 
 
 _HERE = Path(__file__).parent
-_MATH = (
-    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh exp exp2 expm1 fmod hypot log log10 log1p log2 pow sin sinh "
-    "tan tanh"
-).split()
+_MATH = sorted(["hypot", *(row.c for row in OPS.values() if row.javascript)])
 """The functions that the loader takes from JavaScript, for both widths."""
 _STACK = 1 << 20
 

@@ -35,9 +35,7 @@ async function bytesOf(source) {
 /* sin and sinf, and so on: a result is rounded to the type of the function */
 function mathematics() {
   const own = { exp2: (x) => 2 ** x, fmod: (x, y) => x % y };
-  const names = ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "expm1",
-    "hypot", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh"];
-  for (const name of names) own[name] = Math[name];
+  for (const name of Object.getOwnPropertyNames(Math)) own[name] ??= Math[name];
   for (const name of Object.keys(own)) own[name + "f"] = own[name];
   return own;
 }

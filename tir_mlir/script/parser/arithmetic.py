@@ -5,6 +5,7 @@ Type rules: a constant takes the type of the other operand; int with float gives
 
 from __future__ import annotations
 
+import ast
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -35,6 +36,11 @@ from tir_mlir.script.parser.items import (
 from tir_mlir.script.parser.source import ParseError
 
 _NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+BINARY = {
+    **symbolic.OPERATORS, ast.Div: "/", ast.Pow: "**",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+}  # fmt: skip
+"""The operators of Python's syntax."""
 _BINARY = {o.symbol or o.name: o for o in operations.BINARY}
 _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     **symbolic.APPLY,

@@ -15,6 +15,7 @@ from mlir.dialects import arith, math
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, dtypes
+from tir_mlir.dialect.ops import SCALAR_FUNCTIONS
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
 from tir_mlir.script.module import PrimFunc
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from tir_mlir.script.parser.expressions import Evaluator
 
 _FLOAT_FUNCTIONS = {o.name: o.float_op for o in operations.FLOAT_FUNCTIONS if o.float_op}
-_FLOAT_FUNCTIONS |= {name: _FLOAT_FUNCTIONS[same] for name, same in operations.SYNONYMS.items()}
 _FLOAT_PREDICATES = {o.name: o.float_op for o in operations.FLOAT_PREDICATES if o.float_op}
 _INT_FUNCTIONS = {o.name: o.int_op for o in operations.INT_FUNCTIONS if o.int_op}
 _OPERATORS = {o.name: o.symbol or o.name for o in operations.BINARY} | {"floormod": "%"}
@@ -403,9 +403,27 @@ def _abs(word: str, item: Any) -> Expr:
     return ScriptValue((math.absf if dtypes.is_float(dtype) else math.absi)(value), dtype)
 
 
-def _sigmoid(word: str, item: Any) -> Expr:
-    value = _float_function("exp", arithmetic.negative(item))
-    return arithmetic.binary("/", Const(1.0), arithmetic.binary("+", Const(1.0), value))
+@lru_cache(maxsize=256)
+def _definition(word: str) -> ast.expr:
+    return ast.parse(SCALAR_FUNCTIONS[word].by, mode="eval").body
+
+
+def _composed(word: str, *items: Any) -> Expr:
+    """A function that other functions make, as its record says."""
+    values = dict(zip(SCALAR_FUNCTIONS[word].params, _floats(word, *items)[1], strict=True))
+
+    def evaluate(node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            return values[node.id]
+        if isinstance(node, ast.UnaryOp):
+            return arithmetic.negative(evaluate(node.operand))
+        if isinstance(node, ast.BinOp):
+            return arithmetic.binary(arithmetic.BINARY[type(node.op)], evaluate(node.left), evaluate(node.right))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return apply(node.func.attr, *map(evaluate, node.args))
+        return Const(ast.literal_eval(node))
+
+    return evaluate(_definition(word))
 
 
 def _select(word: str, test: Any, then: Any, otherwise: Any) -> Expr:
@@ -503,6 +521,7 @@ def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
 _HANDLERS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_FLOAT_FUNCTIONS, _float_function),
     "pow": _pow,
+    **dict.fromkeys((one.name for one in SCALAR_FUNCTIONS.values() if one.by), _composed),
     **dict.fromkeys(_FLOAT_PREDICATES, _float_predicate),
     **dict.fromkeys(_INT_FUNCTIONS, _int_function),
     **{word: lambda w, a, b: arithmetic.binary(_OPERATORS[w], a, b) for word in _OPERATORS},
@@ -519,7 +538,6 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "ldexp": _ldexp,
     "nextafter": _nextafter,
     "vscale": lambda w, target=None: _vscale(w, target),
-    "sigmoid": _sigmoid,
     "Select": _select,
     "Cast": _cast,
     "cast": _cast,

@@ -35,10 +35,6 @@ from tir_mlir.script.parser.items import (
 )
 from tir_mlir.script.parser.source import ParseError
 
-BINARY = {
-    **symbolic.OPERATORS, ast.Div: "/", ast.Pow: "**",
-    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
-}  # fmt: skip
 _PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     **symbolic.APPLY, "/": operator.truediv, "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift,
     "&": operator.and_, "|": operator.or_, "^": operator.xor, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
@@ -200,7 +196,7 @@ class Evaluator:
     # ---- operators
 
     def _BinOp(self, node: ast.BinOp) -> Any:
-        op = BINARY.get(type(node.op))
+        op = arithmetic.BINARY.get(type(node.op))
         if op is None:
             raise ParseError(f"the operator {type(node.op).__name__} is not supported")
         return self.binary(op, self(node.left), self(node.right), node)

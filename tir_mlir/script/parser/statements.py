@@ -17,7 +17,7 @@ from tir_mlir.dialect.presburger import assume, dim_factors, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.script.language.refused_words import REFUSED_STATEMENTS
 from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, conditions, loops, parameters
-from tir_mlir.script.parser.expressions import BINARY, Evaluator
+from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_signature import SignatureParser
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.items import (
@@ -188,11 +188,11 @@ class FunctionParser:
         target = stmt.target
         if not isinstance(target, ast.Subscript):
             raise ParseError("x += y needs an element of a buffer; a name is bound only once")
-        if type(stmt.op) not in BINARY:
+        if type(stmt.op) not in arithmetic.BINARY:
             raise ParseError(f"the operator {type(stmt.op).__name__} is not supported")
         buffer, items = self._element(target)
         old = self.evaluate.load(buffer, items, target)
-        value = self.evaluate.binary(BINARY[type(stmt.op)], old, self.evaluate(stmt.value), stmt)
+        value = self.evaluate.binary(arithmetic.BINARY[type(stmt.op)], old, self.evaluate(stmt.value), stmt)
         self.evaluate.store(buffer, items, value, target)
 
     def _element(self, target: ast.Subscript) -> tuple[BufferRef, list[Any]]:

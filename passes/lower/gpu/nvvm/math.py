@@ -8,21 +8,14 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import dtypes, walk
+from tir_mlir.dialect.ir.op_traits import OPS
 from tir_mlir.passes.lower.gpu.nvvm import double_functions
 from tir_mlir.passes.lower.llvm import math_polynomials
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import location_text, lowering
 
-INTRINSICS = {
-    f"math.{name}": f"llvm.{intrinsic}"
-    for name, intrinsic in {
-        "absf": "fabs", "ceil": "ceil", "copysign": "copysign", "floor": "floor", "fma": "fma", "round": "round",
-        "roundeven": "roundeven", "sqrt": "sqrt", "trunc": "trunc",
-    }.items()
-}  # fmt: skip
+INTRINSICS = {name: f"llvm.{row.llvm.split()[0]}" for name, row in OPS.items() if row.gpu == "instruction"}
 """Functions that are instructions, by the name of LLVM's intrinsic. Upstream's conversion would call a library."""
-INTEGERS = frozenset({"math.absi", "math.ctlz", "math.ctpop", "math.cttz", "math.isnan", "math.isfinite"})
-"""Ops that are left to upstream."""
 
 
 @lowering("tir-lower-gpu-math", "Lower math functions to instructions of a GPU, or to code in float64")
@@ -46,7 +39,8 @@ def run(module: ir.Module) -> None:
 
 
 def _is_pending(op: ir.Operation) -> bool:
-    return op.name == "arith.remf" or (op.name.startswith("math.") and op.name not in INTEGERS)
+    left = op.name in OPS and OPS[op.name].gpu == "upstream"
+    return op.name == "arith.remf" or (op.name.startswith("math.") and not left)
 
 
 def _lower_op(op: ir.Operation) -> ir.Value:
@@ -62,7 +56,7 @@ def _lower_op(op: ir.Operation) -> ir.Value:
         return _compute_in_double(op, lambda g, values: double_functions.power(g, *values))
     if f.bits in (32, 64) and op.name == "math.atan2":
         return _compute_in_double(op, lambda g, values: double_functions.atan2(g, *values))
-    name = {"arith.remf": "fmod", "math.powf": "pow"}.get(op.name, op.name.removeprefix("math."))
+    name = (op.name in OPS and OPS[op.name].c) or op.name.removeprefix("math.")
     narrow = ", or compute it in float32" if f.bits == 64 else ""
     fix = f"write it with exp, log, sqrt and arithmetic{narrow}"
     if name == "fmod":

@@ -10,7 +10,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.runtime.gpu.source.dialects import Dialect
+from tir_mlir.dialect.ir.op_traits import INTEGER_RING, MAXIMA, OPS, UNSIGNED
+from tir_mlir.runtime.gpu.source.dialects import HELPERS, Dialect
 from tir_mlir.runtime.gpu.source.texts import (
     ADD,
     AND,
@@ -30,32 +31,11 @@ from tir_mlir.runtime.gpu.source.texts import (
     cast,
 )
 
-_FLOAT = {
-    "arith.addf": ("+", ADD), "arith.subf": ("-", ADD), "arith.mulf": ("*", MUL), "arith.divf": ("/", MUL),
+_PRECEDENCE = {
+    "+": ADD, "-": ADD, "*": MUL, "/": MUL, "%": MUL, "<<": SHIFT, ">>": SHIFT, "&": BIT_AND, "|": BIT_OR, "^": BIT_XOR,
 }  # fmt: skip
-_INTEGER = {
-    "arith.addi": ("+", ADD), "arith.subi": ("-", ADD), "arith.muli": ("*", MUL), "arith.divsi": ("/", MUL),
-    "arith.remsi": ("%", MUL), "arith.andi": ("&", BIT_AND), "arith.ori": ("|", BIT_OR), "arith.xori": ("^", BIT_XOR),
-    "arith.shli": ("<<", SHIFT), "arith.shrsi": (">>", SHIFT),
-}  # fmt: skip
-_UNSIGNED = {"arith.divui": ("/", MUL), "arith.remui": ("%", MUL), "arith.shrui": (">>", SHIFT)}
-_WRAPS = {"arith.addi", "arith.subi", "arith.muli", "arith.shli"}
-_HELPERS = {
-    "arith.maximumf": "maximum", "arith.minimumf": "minimum", "arith.floordivsi": "floor_div",
-}  # fmt: skip
-_EXTREMA = {
-    "arith.maxsi": "max", "arith.minsi": "min", "arith.maxui": "max", "arith.minui": "min",
-}  # fmt: skip
-_FUNCTIONS = {
-    **{f"math.{name}": name for name in (
-        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf",
-        "erfc", "exp", "exp2", "expm1", "floor", "fma", "log", "log10", "log1p", "log2", "round", "rsqrt", "sin",
-        "sinh", "sqrt", "tan", "tanh", "trunc",
-    )},
-    "math.absf": "fabs", "math.powf": "pow", "math.roundeven": "rint", "arith.remf": "fmod", "arith.maxnumf": "fmax",
-    "arith.minnumf": "fmin",
-}  # fmt: skip
-_COUNTS = {"math.ctlz": "clz", "math.ctpop": "popcount"}
+_WRAPS = INTEGER_RING | {"arith.shli"}
+_UNSIGNED = frozenset(UNSIGNED.values())
 _FLOAT_ORDER = {"eq": "==", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 _FLOAT_PREDICATES = (
     "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
@@ -76,16 +56,15 @@ class Scalars:
     def print_op(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         """Raises BuildError for an op that C has nothing for."""
         name, type_ = op.name, op.results[0].type
-        if name in _FLOAT:
-            return binary(operands[0], _FLOAT[name][0], operands[1], _FLOAT[name][1])
-        if name in _INTEGER or name in _UNSIGNED:
-            return self._integer(name, type_, operands)
-        if name in _HELPERS:
-            return call(self._needs(_HELPERS[name]), *operands)
-        if name in _EXTREMA:
+        spelling = OPS[name].c if name in OPS else ""
+        if spelling in _PRECEDENCE:
+            return self._operator(name, spelling, type_, operands)
+        if spelling in HELPERS:
+            return call(self._needs(spelling), *operands)
+        if spelling in ("max", "min"):
             return self._extremum(name, type_, operands)
-        if name in _FUNCTIONS:
-            return self._function(name, type_, operands)
+        if spelling:
+            return self._function(spelling, type_, operands)
         special: Callable[[ir.Operation, Sequence[CExpression]], CExpression] | None = getattr(
             self, f"_{name.split('.')[-1]}", None
         )
@@ -121,26 +100,24 @@ class Scalars:
 
     # --- integers ---
 
-    def _integer(self, name: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
-        is_index, a, b = isinstance(type_, ir.IndexType), *operands
+    def _operator(self, name: str, sign: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
+        a, b = operands
+        result = binary(a, sign, b, _PRECEDENCE[sign])
         if name in _UNSIGNED or (name in _WRAPS and str(type_) in ("i32", "i64")):  # C's own integers do not wrap
-            sign, level = (_UNSIGNED | _INTEGER)[name]
-            if is_index:
-                return binary(a, sign, b, level)  # sizes and positions are not negative
+            if isinstance(type_, ir.IndexType):
+                return result  # sizes and positions are not negative
             unsigned = self._dialect.unsigned_type(str(type_))
-            return cast(self.type(type_), binary(cast(unsigned, a), sign, cast(unsigned, b), level))
-        sign, level = _INTEGER[name]
-        result = binary(a, sign, b, level)
+            return cast(self.type(type_), binary(cast(unsigned, a), sign, cast(unsigned, b), _PRECEDENCE[sign]))
         return cast(self.type(type_), result) if str(type_) in ("i8", "i16") else result
 
     def _extremum(self, name: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
         if str(type_) == "i1":
-            is_or = name in ("arith.maxui", "arith.minsi")
+            is_or = (name in MAXIMA) == (name in _UNSIGNED)  # true is -1
             return binary(operands[0], "|" if is_or else "&", operands[1], BIT_OR if is_or else BIT_AND)
         if name.endswith("ui") and not isinstance(type_, ir.IndexType):
             unsigned = self._dialect.unsigned_type(str(type_))
-            return cast(self.type(type_), call(_EXTREMA[name], *(cast(unsigned, v) for v in operands)))
-        return call(_EXTREMA[name], *(cast(self.type(type_), v) if v.text.isdigit() else v for v in operands))
+            return cast(self.type(type_), call(OPS[name].c, *(cast(unsigned, v) for v in operands)))
+        return call(OPS[name].c, *(cast(self.type(type_), v) if v.text.isdigit() else v for v in operands))
 
     def _ceildivsi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         a, b = operands
@@ -172,7 +149,7 @@ class Scalars:
 
     def _function(self, name: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
         element = str(type_)
-        function = self._dialect.function(_FUNCTIONS[name], element)
+        function = self._dialect.function(name, element)
         if element in ("f32", "f64"):
             return call(function, *operands)
         return cast(self.type(type_), call(function, *(cast("float", v) for v in operands)))

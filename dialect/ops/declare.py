@@ -1,0 +1,19 @@
+"""Functions of Python that document records: what `help` and the pages show of `T.exp`, `te.exp` and `topi.exp`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+
+def declare(module: str, name: str, params: Sequence[str], doc: str, result: Any = Any) -> Callable[..., Any]:
+    """A function with a name, parameters and a docstring, whose body its decorator supplies."""
+
+    def declared(*args: Any, **keywords: Any) -> Any:
+        raise NotImplementedError
+
+    declared.__module__, declared.__name__, declared.__qualname__, declared.__doc__ = module, name, name, doc
+    operands = [Parameter(p, Parameter.POSITIONAL_OR_KEYWORD, annotation=Any) for p in params]
+    declared.__signature__ = Signature(operands, return_annotation=result)  # type: ignore[attr-defined]
+    return declared
