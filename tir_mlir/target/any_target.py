@@ -22,7 +22,7 @@ class Memory:
     alignment: int
     """Bytes to which a buffer in it is aligned."""
     seen_by: str
-    """Who shares it: "program", "block" or "thread"."""
+    """Who shares it: "program", "block", "warp" or "thread"."""
     declared: int = 0
     """Bytes that a kernel can declare, where a launch has to ask for more; 0: all."""
 

@@ -111,6 +111,14 @@ class GPU(AnyTarget):
             "local": Memory(0, 16, "thread"),
         }
 
+    @property
+    def features(self) -> frozenset[str]:
+        """The instruction sets that tensor intrinsics need: `wmma`, products of matrices by a warp."""
+        return frozenset()
+
+    def has(self, *features: str) -> bool:
+        return self.features.issuperset(features)
+
     def as_gpu(self) -> GPU:
         return self
 
@@ -186,13 +194,27 @@ class CUDA(GPU):
         """
         warps = -(-threads // self.warp)
         of_a_warp = -(-max(registers, 1) * self.warp // 256) * 256
-        reserved = 1 << 10 if int(self.chip.strip("sm_a")) >= 80 else 0
+        reserved = 1 << 10 if self.capability >= 80 else 0
         return min(
             (self.registers // 4 // of_a_warp * 4 // warps, "registers"),
             (self.resident_threads // (warps * self.warp), "threads"),
             (self.resident_blocks, "blocks"),
             (self.resident_shared // max(shared_bytes + reserved, 1), "shared memory"),
         )
+
+    @property
+    def capability(self) -> int:
+        """The compute capability: 90 of sm_90a."""
+        return int(self.chip.strip("sm_a"))
+
+    @property
+    def features(self) -> frozenset[str]:
+        return frozenset({"wmma"} if self.capability >= 70 else ())
+
+    @property
+    def memories(self) -> Mapping[str, Memory]:
+        fragments = {f"wmma.{name}": Memory(0, 16, "warp") for name in ("matrix_a", "matrix_b", "accumulator")}
+        return {**super().memories, **(fragments if self.has("wmma") else {})}
 
     @property
     def shared_declared(self) -> int:

@@ -34,7 +34,8 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, Any]]:
     return {
         "tir-lower-gpu-kernels": asdict(limits),
         "tir-lower-ignored-annotations": {"device": "gpu"},
-        **{name: {"warp": gpu.warp} for name in ("tir-lower-gpu-shuffles", "tir-lower-gpu-fragments")},
+        "tir-lower-gpu-shuffles": {"warp": gpu.warp},
+        "tir-lower-gpu-fragments": {"warp": gpu.warp if gpu.has("wmma") else 1},
     }
 
 

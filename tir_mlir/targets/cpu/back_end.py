@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+
+from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, funcs
@@ -12,11 +15,12 @@ from tir_mlir.runtime.drivers import jit, program_key
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
 from tir_mlir.target import Target
-from tir_mlir.targets.cpu.lowering import LOWERED, cpu_of, llvm_target, lower_later, lowering_stages, named_cpu
+from tir_mlir.targets.cpu.lowering import LOWERED, llvm_target, lowering_stages, named_cpu
 from tir_mlir.targets.cpu.units.program_code import compile_by_function
 from tir_mlir.targets.stages import BackEnd, CodeCache, Compilation, Stage
 
@@ -31,7 +35,7 @@ _LIBS = "libs"
 
 def stages(compilation: Compilation) -> list[Stage]:
     """In process, in a module or by function; by LLVM's tools; or an object file that is only exported."""
-    options, cpu = compilation.options, cpu_of(compilation.options)
+    options, cpu = compilation.options, compilation.options.target.as_cpu()
     if cpu.triple:
         _check_generator(options.driver, cpu)
         if options.driver == "object" or not cpu.runs_here:
@@ -62,7 +66,7 @@ def _find_libraries(compilation: Compilation) -> list[str]:
 
 def _compile_in_process(compilation: Compilation) -> jit.Compiled:
     program, libs = compilation.values[LOWERED], compilation.values[_LIBS]
-    code = llvm_target(cpu_of(compilation.options))
+    code = llvm_target(compilation.options.target.as_cpu())
     compilation.reached(crash_notes.COMPILE)
     return jit.compile_program(program, compilation.names, libs, compilation.timing.clock, code)
 
@@ -74,7 +78,7 @@ def _compile_by_tools(compilation: Compilation) -> Aot:
 
 
 def _make_object(compilation: Compilation) -> CrossObject:
-    cpu, clock = cpu_of(compilation.options), compilation.timing.clock
+    cpu, clock = compilation.options.target.as_cpu(), compilation.timing.clock
     why = cpu.hindrance or 'driver="object"'
     return CrossObject(compilation.values[LOWERED], compilation.signatures, cpu, named_cpu(cpu), why, clock)
 
@@ -82,20 +86,34 @@ def _make_object(compilation: Compilation) -> CrossObject:
 def load(compilation: Compilation) -> Library:
     values = compilation.values
     lowered = values.get(LOWERED)
-    program = lower_later(compilation) if lowered is None else lambda: lowered
+    program = _lower_later(compilation) if lowered is None else lambda: lowered
     driver = values.get(SHARED) or values.get(OBJECT) or jit.Jit(values[CODE], compilation.names)
     exporter = Exporter(
         compilation.signatures,
         _global_symbols(compilation),
         program,
         compilation.options.libs,
-        cpu_of(compilation.options) if OBJECT in values else None,
+        compilation.options.target.as_cpu() if OBJECT in values else None,
         by_tools=SHARED in values,
     )
     functions, source = driver.functions(compilation.signatures), compilation.source
     return Library(
         source, lambda: program().module, driver, functions, compilation.timing, exporter, compilation.origin
     )
+
+
+def _lower_later(compilation: Compilation) -> Callable[[], LoweredProgram]:
+    """A function that gives the program lowered, where its code came from the cache or was compiled by function."""
+    source, options = compilation.source, compilation.options
+
+    def lower() -> LoweredProgram:
+        again = Compilation(program=ir.Module.parse(source), source=source, signatures=(), options=options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # reported by the first build
+            again.run(lowering_stages())
+        return again.values[LOWERED]
+
+    return lower
 
 
 def _global_symbols(compilation: Compilation) -> dict[str, str]:
@@ -109,7 +127,7 @@ def _global_symbols(compilation: Compilation) -> dict[str, str]:
 def _key(compilation: Compilation) -> str:
     """Of code that is for this machine, and made in this process."""
     options = compilation.options
-    if cpu_of(options).triple or options.driver != "jit" or llvm_c.llvm() is None:
+    if options.target.as_cpu().triple or options.driver != "jit" or llvm_c.llvm() is None:
         return ""
     declared = program_key.declared_functions(compilation.program)
     return program_key.program_key(compilation.source, declared, options.libs, options.checked)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +17,7 @@ from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import Target, host
-from tir_mlir.targets.stages import BuildOptions, Compilation, Stage
+from tir_mlir.targets.stages import Compilation, Stage
 
 LOWERED = "lowered"
 """The value that is a `LoweredProgram`."""
@@ -48,11 +46,6 @@ def lowering_stages() -> list[Stage]:
     ]
 
 
-def cpu_of(options: BuildOptions) -> Target:
-    """The CPU that code is for."""
-    return options.target.as_cpu()
-
-
 def llvm_target(cpu: Target) -> object_code.LLVMTarget | None:
     """A CPU in LLVM's words; None for this machine."""
     return named_cpu(cpu) if cpu.triple else None
@@ -64,7 +57,7 @@ def named_cpu(cpu: Target) -> object_code.LLVMTarget:
 
 
 def _resolve_kernels(compilation: Compilation) -> _Linked:
-    options, cpu = compilation.options, cpu_of(compilation.options)
+    options, cpu = compilation.options, compilation.options.target.as_cpu()
     module = clone_module(compilation.program)
     if llvm_intrinsics.CALL in compilation.source:
         check_intrinsics(module, llvm_target(cpu))
@@ -82,7 +75,7 @@ def _link_options(cpu: Target) -> dict[str, Any]:
 
 def _lower(compilation: Compilation) -> _Linked:
     linked: _Linked = compilation.values[_LINKED]
-    cpu = cpu_of(compilation.options)
+    cpu = compilation.options.target.as_cpu()
     registers = cpu if cpu.triple else host()
     if not cpu.has_threads:
         parallel.serialize(linked.module)
@@ -98,7 +91,7 @@ def _lower(compilation: Compilation) -> _Linked:
 
 def _define_kernels(compilation: Compilation) -> LoweredProgram:
     linked: _Linked = compilation.values.pop(_LINKED)
-    module, cpu = linked.module, cpu_of(compilation.options)
+    module, cpu = linked.module, compilation.options.target.as_cpu()
     link_kernels.define(module, linked.kernels)
     if cpu.triple:
         vector_length.promise(module, cpu)
@@ -114,17 +107,3 @@ def _define_kernels(compilation: Compilation) -> LoweredProgram:
         kernels=link_kernels.in_llvm(linked.kernels),
         low_precision="f16" in compilation.source,
     )
-
-
-def lower_later(compilation: Compilation) -> Callable[[], LoweredProgram]:
-    """A function that gives the program lowered, where its code came from the cache or was compiled by function."""
-    source, options = compilation.source, compilation.options
-
-    def lower() -> LoweredProgram:
-        again = Compilation(program=ir.Module.parse(source), source=source, signatures=(), options=options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # reported by the first build
-            again.run(lowering_stages())
-        return again.values[LOWERED]
-
-    return lower

@@ -59,7 +59,8 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
     for func in programs(module):
         calls = [op for op in walk.ops(func.op) if matrix_function(op)]
         if calls and int(warp) != 32:
-            raise LoweringError(f"{_location_prefix(calls[0])} has code for NVIDIA's GPUs only; fix: build for CUDA")
+            where = "for NVIDIA's GPUs from sm_70 on only"
+            raise LoweringError(f'{_location_prefix(calls[0])} has code {where}; fix: build for CUDA("sm_80")')
         if calls:
             _lower(func, calls)
 

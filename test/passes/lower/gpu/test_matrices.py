@@ -55,6 +55,15 @@ def test_a_product_is_right(sums, trans_b, warps, tmp_path):
     np.testing.assert_array_equal(c, (a.astype(np.float32) @ (b.T if trans_b else b).astype(np.float32)).astype(sums))
 
 
+def test_a_chip_without_tensor_cores_is_refused():
+    program = tensor_cores.on_tensor_cores(tensor_cores.product())
+    assert not CUDA("sm_61").has("wmma") and "wmma.accumulator" in CUDA("sm_70").memories
+    with pytest.raises(
+        LoweringError, match=r'has code for NVIDIA\'s GPUs from sm_70 on only; fix: build for CUDA\("sm_80"'
+    ):
+        build(program, target="sm_61")
+
+
 @pytest.mark.parametrize("loop", [LANES, "if True:"])
 def test_a_fragment_is_filled_in_each_block(loop):
     """By a warp, with or without a loop over its lanes."""

@@ -11,7 +11,7 @@ from tir_mlir.runtime.cache import crash_notes, fingerprint
 from tir_mlir.runtime.drivers import jit
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.workers import Task, run
-from tir_mlir.targets.cpu.lowering import LOWERED, cpu_of, llvm_target, lowering_stages
+from tir_mlir.targets.cpu.lowering import LOWERED, llvm_target, lowering_stages
 from tir_mlir.targets.cpu.units import unit_code
 from tir_mlir.targets.cpu.units.divide import divide
 from tir_mlir.targets.stages import Compilation
@@ -20,7 +20,7 @@ from tir_mlir.targets.stages import Compilation
 def compile_by_function(compilation: Compilation) -> jit.Compiled:
     """The code of a program: of each function that a host function calls from the cache or by workers, and of the host
     functions. The work of a stage. Errors: BuildError, LoweringError."""
-    timing, options, cpu = compilation.timing, compilation.options, cpu_of(compilation.options)
+    timing, options, cpu = compilation.timing, compilation.options, compilation.options.target.as_cpu()
     caches = compilation.is_cached and not fingerprint.sources_changed()
     with timing.clock("key"):
         host = clone_module(compilation.program)
