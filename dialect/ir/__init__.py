@@ -45,7 +45,6 @@ from tir_mlir.dialect.ir.index import trim as trim
 from tir_mlir.dialect.ir.index import used_dims as used_dims
 from tir_mlir.dialect.ir.memo import ENTRIES as ENTRIES
 from tir_mlir.dialect.ir.memo import BoundedDict as BoundedDict
-from tir_mlir.dialect.ir.memo import QueryCache as QueryCache
 from tir_mlir.dialect.ir.memo import active_cache as active_cache
 from tir_mlir.dialect.ir.memo import cache_by_structure as cache_by_structure
 from tir_mlir.dialect.ir.memo import cache_while_frozen as cache_while_frozen
@@ -55,7 +54,6 @@ from tir_mlir.dialect.ir.memo import new_names as new_names
 from tir_mlir.dialect.ir.memo import only_reads as only_reads
 from tir_mlir.dialect.ir.memo import touch as touch
 from tir_mlir.dialect.ir.memo import touch_users as touch_users
-from tir_mlir.dialect.ir.memo import until_edit as until_edit
 from tir_mlir.dialect.ir.symbols import KeptSymbols as KeptSymbols
 from tir_mlir.dialect.ir.symbols import erase_symbol as erase_symbol
 from tir_mlir.dialect.ir.symbols import kept_symbols as kept_symbols

@@ -15,7 +15,7 @@ from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
-from tir_mlir.dialect.ir.memo import ENTRIES, notify_edit, touch_here
+from tir_mlir.dialect.ir.memo import ENTRIES, touch_here
 from tir_mlir.dialect.ir.symbols import symbol_added
 from tir_mlir.dialect.ir.traversal import visit
 from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name
@@ -54,7 +54,6 @@ def fresh_id(op: ir.Operation) -> int:
     while root.parent is not None:
         root = root.parent.operation
     number = _next_id(root)
-    notify_edit()
     root.attributes["tir.next"] = attrs.to_attr(number + 1)
     return number
 

@@ -1,8 +1,7 @@
 """Analysis caches, and the record of edits that makes what is cached stale.
 
 `cache_while_frozen` caches results while modules are frozen: verification, and the checks of a primitive, repeat the
-same queries. Those about a version of a program are kept until the next edit (`until_edit`): what the verifier asks
-after a step, lookups and the checks of the next step ask again. `cache_by_structure` caches results across modules
+same queries. `cache_by_structure` caches results across modules
 under a structural key: functions and blocks that look alike are checked once.
 
 Code that edits the IR must tell which ops it edits (`touch`), and which shape variables it creates. The functions of
@@ -32,15 +31,9 @@ V = TypeVar("V")
 _MISSING = object()
 
 
-def _dead() -> None:
-    """A dead reference."""
-
-
 class _FreezeState(threading.local):
-    held: Callable[[], Any] = staticmethod(_dead)
+    held: Callable[[], Any] = type(None)
     """A weak reference to the current frozen period."""
-    open: Callable[[], Any] = staticmethod(_dead)
-    """A weak reference to the period that the next edit ends."""
 
 
 frozen = _FreezeState()
@@ -65,20 +58,13 @@ class BoundedDict(dict[K, V], Generic[K, V]):
 
 
 class QueryCache(type(threading.RLock())):  # type: ignore[misc]
-    """The cache of one frozen period, valid while entered; kept alive by the `with` statement, or for `until_edit`.
+    """The cache of one frozen period, valid while entered; kept alive by the `with` statement.
 
     A subclass of a lock because Python enters and exits locks atomically with respect to Ctrl-C.
     """
 
     def __init__(self) -> None:
         self.known: dict[Any, Any] = {}
-        self.operations = given_operations()
-
-    def end(self) -> None:
-        """Forget all results: the module is edited."""
-        self.known = {}
-        if frozen.held() is self:
-            frozen.held = _dead
 
 
 def active_cache() -> dict[Any, Any] | None:
@@ -104,16 +90,6 @@ def freeze_modules() -> QueryCache:
     return period
 
 
-def until_edit(period: QueryCache) -> QueryCache:
-    """A context manager: a frozen period that ends at the next edit, or with the statement. May be entered again until
-    then; all that is asked in it is of one module, or of such as are never edited (see `apart`). What was undecided
-    under another budget is asked again."""
-    if period.operations != given_operations():
-        period.known, period.operations = {}, given_operations()
-    frozen.held = frozen.open = weakref.ref(period)
-    return period
-
-
 @contextmanager
 def fresh_query_cache() -> Iterator[None]:
     """Keep what is asked here out of the current frozen period, and ask all anew: it is of another module."""
@@ -124,14 +100,6 @@ def fresh_query_cache() -> Iterator[None]:
             yield
     finally:
         frozen.held = answers
-
-
-def notify_edit() -> None:
-    """End the period that lasts until the next edit: one is about to be made."""
-    period = frozen.open()
-    if period is not None:
-        frozen.open = _dead
-        period.end()
 
 
 def only_reads(function: F) -> F:
@@ -231,7 +199,6 @@ def open_journal() -> Journal | None:
 
 def touch(*edited: ir.Operation) -> None:
     """Record that ops are edited, moved or erased: call it before, and after a move to another position."""
-    notify_edit()
     current = open_journal()
     if current is not None:
         for op in edited:
@@ -240,7 +207,6 @@ def touch(*edited: ir.Operation) -> None:
 
 def touch_users(*values: ir.Value) -> None:
     """Record that all uses of values change."""
-    notify_edit()
     current = open_journal()
     if current is not None:
         for value in values:
@@ -249,7 +215,6 @@ def touch_users(*values: ir.Value) -> None:
 
 def touch_here() -> None:
     """Record that an op is created at the insertion point. At the top of a function that needs no record."""
-    notify_edit()
     current = open_journal()
     if current is not None:
         owner = ir.InsertionPoint.current.block.owner
@@ -259,7 +224,6 @@ def touch_here() -> None:
 
 def touch_size(name: str) -> None:
     """Record that a shape variable is created at the top of a function."""
-    notify_edit()
     current = open_journal()
     if current is not None:
         current.sizes.add(name)

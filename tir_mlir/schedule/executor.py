@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +19,7 @@ from tir_mlir.dialect.diagnostics import (
 )
 from tir_mlir.dialect.incremental import ChangedNests, StepJournal, changed_nests, versions
 from tir_mlir.dialect.incremental.versions import Version
-from tir_mlir.dialect.ir import Func, QueryCache, View, attrs, create, enter_context, funcs, until_edit, user_line
+from tir_mlir.dialect.ir import Func, View, attrs, create, enter_context, freeze_modules, funcs, user_line
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.memo import Journal
 from tir_mlir.dialect.verify import verify
@@ -223,45 +222,28 @@ class Executor(HandleTable):
         verified = versions.known_table(old.module)
         table = verified or (versions.read(old.module) if self.audit is not None else None)
         with Journal() if table is None else StepJournal(module, table.functions) as journal:
-            result, first = self._run_edits(primitive, arguments, module, names, journal)
-            answers = self._verify_edits(primitive, module, journal, first, verified is not None)
-        return Version(module, old, answers), result, journal.facts
-
-    def _run_edits(
-        self,
-        primitive: Primitive,
-        arguments: dict[str, Any],
-        module: ir.Module,
-        names: dict[int, str],
-        journal: Journal,
-    ) -> tuple[Any, int]:
-        """Run a primitive that edits a module. Returns its result, and the first id of what it creates."""
-        answers = QueryCache()
-        with until_edit(answers):
             call = self._call(primitive, arguments, module, names)
             for view in _views_in(call.values()):
                 if not isinstance(view, Func):
-                    journal.add(view.op)  # without `touch`: nothing is edited yet
+                    journal.add(view.op)
             first = create.next_id(module)
             result = self._run_with(primitive, call)
-        answers.end()
-        return result, first
+            self._verify_edits(primitive, module, journal, first, verified is not None)
+        return Version(module, old), result, journal.facts
 
     def _verify_edits(
         self, primitive: Primitive, module: ir.Module, journal: Journal, first: int, is_verified: bool
-    ) -> QueryCache:
-        """Verify what a step changed; everything if the module before is not known to be verified. Returns what the
-        verifier knows of the module. first: the first id of what the step created."""
+    ) -> None:
+        """Verify what a step changed; everything if the module before is not known to be verified. first: the first id
+        of what the step created."""
         while True:
-            answers = QueryCache()
-            with until_edit(answers):
+            with freeze_modules():
                 changed = changed_nests(module, journal) if isinstance(journal, StepJournal) else None
                 nests = [f.op for f in funcs(module)] if changed is None else changed.edited
                 may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
                 declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
                 if not declarations:
-                    self._verify(primitive, module, changed, is_verified)
-                    return answers
+                    return self._verify(primitive, module, changed, is_verified)
             for op, key, value in declarations:
                 attrs.put(op, key, value)
             first = create.next_id(module)  # all are declared
@@ -269,8 +251,7 @@ class Executor(HandleTable):
     def _verify(self, step: Primitive, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
         """Verify the result of a step: what it changed, if the module before is verified."""
         if changed is not None and self.audit is not None:
-            with until_edit(QueryCache()):  # what it asks of the module before would keep that module
-                self.audit(step.name, self.module, module, changed)
+            self.audit(step.name, self.module, module, changed)
         changed = changed if is_verified else None
         ruled = replace(changed, affected=[]) if changed is not None and step.marks else changed
         verify(module, old_module=self.module, changed=ruled)
@@ -318,8 +299,7 @@ class Executor(HandleTable):
         )
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
-        answers = nullcontext() if primitive.samples else until_edit(self.version.query_cache())
-        with versions.journal_of(module), answers:  # sampling a location edits copies
+        with versions.journal_of(module):
             return self._run_with(primitive, self._call(primitive, arguments, module, names))
 
     def _call(

@@ -24,7 +24,6 @@ from tir_mlir.dialect.ir import (
     is_block,
     only_reads,
     symbol_name,
-    until_edit,
 )
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.symbolic import Formula
@@ -262,7 +261,7 @@ class HandleTable:
         kept_infos = versions.infos_with(module, handle.id)
         info = kept_infos.get(handle.id)
         if info is None:
-            with enter_context(), until_edit(self.version.query_cache()):
+            with enter_context():
                 view = self.view(handle, module)
                 if not isinstance(view, View):
                     what = SpecialLocation(view).name.lower()
