@@ -17,7 +17,6 @@ from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
-    Func,
     Index,
     Loop,
     cache_by_structure,
@@ -336,7 +335,7 @@ def same_flow(buffer: ir.Value, loops: Sequence[Loop], order: Sequence[int]) -> 
     plain = [times(t, func.op) for t in relations]
     swapped = [_permute(t, w, loops, order) for t, w in zip(relations, plain, strict=True)]
     with question(f"whether the values of {Buffer(buffer).name} flow the same way"):
-        old, new = _dependences(func, relations, plain), _dependences(func, relations, swapped)
+        old, new = _dependences(relations, plain), _dependences(relations, swapped)
         return old.is_equal(new)
 
 
@@ -351,7 +350,7 @@ def _permute(touch: AccessRelation, when: list[isl.Aff], loops: Sequence[Loop], 
     return result
 
 
-def _dependences(func: Func, relations: Sequence[AccessRelation], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
+def _dependences(relations: Sequence[AccessRelation], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
     """The write that each read sees; the final contents of a parameter count as one more read."""
     flow = Flow()
     length = max(len(w) for w in whens) + 1

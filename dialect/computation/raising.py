@@ -78,7 +78,7 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
         enclosing, body = parents(top.op)[0], [top.op]
     else:
         enclosing, body = top.op, top.body_ops()
-    nest = _descend(body, _IteratorNest(inner=top if isinstance(top, Block) else None), enclosing)
+    nest = _descend(body, _IteratorNest(inner=top if isinstance(top, Block) else None))
     store = _one_store(nest.leaf)
     reader = _FormReader(nest, enclosing, store, numbers)
     output = reader.operand(store)
@@ -89,7 +89,7 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
     return _with_init(form, nest, reader, store)
 
 
-def _descend(body: Sequence[ir.Operation], nest: _IteratorNest, enclosing: ir.Operation) -> _IteratorNest:
+def _descend(body: Sequence[ir.Operation], nest: _IteratorNest) -> _IteratorNest:
     """Follow loops and blocks down to the statement."""
     pending: list[Loop] = []
     owner = nest.inner

@@ -119,9 +119,9 @@ def compile_checked(module: ir.Module, domain: str, quick: bool = True) -> Check
     return _compile(module, domain, quick, None)[0]
 
 
-def compile_instrumented(module: ir.Module, function: str, parameter: int, quick: bool = True) -> InstrumentedProgram:
+def compile_instrumented(module: ir.Module, function: str, parameter: int) -> InstrumentedProgram:
     """Compile the exact program that records writers of a parameter."""
-    return InstrumentedProgram(*_compile(module, EXACT, quick, (function, parameter)))
+    return InstrumentedProgram(*_compile(module, EXACT, True, (function, parameter)))
 
 
 def _compile(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int] | None) -> tuple[CheckedProgram, list]:
@@ -137,7 +137,7 @@ def _compile(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int]
     if not quick:
         instrument.spread_rows(_bodies(functions))
     if domain == EXACT:
-        to_prime_field(module, _bodies(functions), build)
+        to_prime_field(_bodies(functions), build)
     else:
         _convert_to_doubles(_bodies(functions))
     bodies = _bodies(functions)
@@ -276,8 +276,8 @@ _UNIT_FRACTIONS = 1 << 20
 """A constant that is 1/n rounded is taken as exactly 1/n, up to this n."""
 
 
-def to_prime_field(module: ir.Module, everything: list[ir.Operation], build: OpBuilder) -> None:
-    """Rewrite a module of plain loops in place. Raises NotChecked for an op without exact semantics."""
+def to_prime_field(everything: list[ir.Operation], build: OpBuilder) -> None:
+    """Rewrite the ops of plain loops in place. Raises NotChecked for an op without exact semantics."""
     old = [(op, op.name, _kinds(op.operands), _kinds(op.results)) for op in everything]
     change_float_types(everything, lambda _: ir.IntegerType.get_signless(64))
     for op, name, operands, results in old:

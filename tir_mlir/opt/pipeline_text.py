@@ -157,11 +157,11 @@ class _Scanner:
         self.at = match.end()
         tail = self.remaining_text()
         if tail.startswith("("):
-            return self.nested_passes(match.group(), anchors, start)
+            return self.nested_passes(match.group(), anchors)
         options = self.group() if tail.startswith("{") else ""
         return [_step(match.group(), options, anchors, self.text, start)]
 
-    def nested_passes(self, anchor: str, anchors: tuple[str, ...], start: int) -> list[PassInstance]:
+    def nested_passes(self, anchor: str, anchors: tuple[str, ...]) -> list[PassInstance]:
         """The passes inside `anchor(...)`."""
         self.at += 1
         inner = anchors if anchor in _ANY_ANCHOR and not anchors else (*anchors, anchor)

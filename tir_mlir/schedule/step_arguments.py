@@ -86,10 +86,10 @@ def _fit_argument(primitive: Primitive, parameter: inspect.Parameter, value: Any
         ) from None
 
 
-def _is_endless(value: Any, most: int = 40) -> bool:
-    """Whether lists and dictionaries are nested deeper than `most`."""
+def _is_endless(value: Any) -> bool:
+    """Whether lists and dictionaries are nested deeper than 40."""
     level = [value] if isinstance(value, (list, tuple, dict)) else []
-    for _ in range(most):
+    for _ in range(40):
         inner = [
             i for v in level for i in (v.values() if isinstance(v, dict) else v if isinstance(v, (list, tuple)) else ())
         ]

@@ -239,7 +239,7 @@ def _groups(ops: Sequence[ir.Operation]) -> list[list[ir.Operation]]:
     while True:
         runs = _runs(ops, apart)
         run_of = {op: number for number, run in enumerate(runs) for op in run}
-        crossing = {op for op in run_of if any(run_of.get(user) != run_of[op] for user in _users_in(op, ops))}
+        crossing = {op for op in run_of if any(run_of.get(user) != run_of[op] for user in _users_in(op))}
         if not crossing:
             return [run for run in runs if any(_writes(op) for op in run)]
         apart |= crossing
@@ -261,7 +261,7 @@ def _runs(ops: Sequence[ir.Operation], apart: set[ir.Operation]) -> list[list[ir
     return [run for run in runs if run]
 
 
-def _users_in(op: ir.Operation, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
+def _users_in(op: ir.Operation) -> list[ir.Operation]:
     """The users of the results of an op, as ops of the same body."""
     users = []
     for result in op.results:

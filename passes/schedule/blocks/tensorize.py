@@ -136,7 +136,7 @@ def region_checks(
     for binding in bindings:
         yield partial(_check_shape, block, binding, name)
     for binding in in_memory:
-        yield partial(_check_strides, block, binding, impl, name)
+        yield partial(_check_strides, block, binding, name)
         yield partial(_check_offset, block, binding, name)
     yield partial(_check_shared_strides, block, in_memory, name)
 
@@ -202,7 +202,7 @@ def _is_strided(param: Buffer) -> bool:
     return "strided" in str(param.type.layout)
 
 
-def _check_strides(block: Block, binding: ParamBinding, impl: Func, name: str) -> None:
+def _check_strides(block: Block, binding: ParamBinding, name: str) -> None:
     """Check constant strides; a pointer to a parameter without strides needs a contiguous region."""
     param, view = binding.param, region_view_type(binding)
     have, _ = view.get_strides_and_offset()

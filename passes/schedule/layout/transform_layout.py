@@ -125,7 +125,7 @@ def _apply_padded_layout(block: Block, target: Buffer, change: LayoutChange, val
     new = apply_layout(target, change)
     if sweeps:
         for sweep in sweeps:
-            extend_producer(sweep, value, new)
+            extend_producer(sweep, value)
     elif anchor is not None:
         add_padding_block(value, new, anchor)
     elif new.is_param:
@@ -321,7 +321,7 @@ def _used_twice(block: Block, loop: Loop, it: Iter) -> bool:
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer) -> None:
+def extend_producer(sweep: RowMajorProducer, value: PaddingValue) -> None:
     """Extend loops and iters to the new dimensions, and store the padding value where no element is."""
     body = sweep.loops[-1].body_ops()
     first = sweep.loops[0].op
@@ -490,12 +490,12 @@ def _check_fits(block: Block, buffer: Buffer, map_: IndexMap) -> None:
 # --- padding blocks ---------------------------------------------------------------------------------------------------
 
 
-def loops_over_layout(filling_: PaddingValue, prefix: str = "") -> tuple[list[Loop], list[IterSpec]]:
+def loops_over_layout(filling_: PaddingValue) -> tuple[list[Loop], list[IterSpec]]:
     """Create loops over the new dimensions at the insertion point, and the iters bound to them."""
     loops: list[Loop] = []
     for name, extent in zip(filling_.names, filling_.change.shape, strict=True):
         with create.at_end(loops[-1].body) if loops else ir.InsertionPoint.current:
-            loops.append(create.loop(prefix + name, 0, extent))
+            loops.append(create.loop(name, 0, extent))
     extents = filling_.change.shape
     specs = [
         IterSpec(f"v_{lp.name}", "S", 0, extent, Index.from_value(lp.var))

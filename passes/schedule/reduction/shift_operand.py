@@ -166,7 +166,7 @@ def _sum_other(block: Block, form: BlockReduction, matched: _Product) -> Block:
         attrs.put(block.op, key, None)
     with location:
         sum_block = _sum_nest(block, form, matched, sum_iters, sums)
-        _start_from(block, form, sums, sum_iters, matched.least)
+        _start_from(block, sums, sum_iters, matched.least)
     return sum_block
 
 
@@ -200,7 +200,7 @@ def _sum_nest(block: Block, form: BlockReduction, matched: _Product, sum_iters: 
     return sum_block
 
 
-def _start_from(block: Block, form: BlockReduction, sums: Buffer, sum_iters: Sequence[Iter], least: int) -> None:
+def _start_from(block: Block, sums: Buffer, sum_iters: Sequence[Iter], least: int) -> None:
     """Let the init of a block store `sums[kept] * least`."""
     assert block.init is not None
     indices = [Index.from_value(it.var) for it in sum_iters] or [Index.constant(0)]

@@ -111,7 +111,7 @@ def _not_group_sums(info: BlockInfo) -> ScheduleError:
     return ScheduleError(f'block "{info.name}" is not a total of integer sums by group')
 
 
-def group_panels(sch: Schedule, what: GroupSums, target: Target) -> list[PanelReader]:
+def group_panels(what: GroupSums, target: Target) -> list[PanelReader]:
     """The panels in which weights and what belongs to their groups are read by dot products. Raises ScheduleError if no
     instruction of the target takes them, or they fill no vectors."""
     dot = _dot(target)

@@ -89,7 +89,7 @@ def _panels_of_groups(
     by_name: dict[str, WeightPanels] = {}
     for block in blocks:
         try:
-            panels = group_panels(sch, group_sums(sch, block), target)
+            panels = group_panels(group_sums(sch, block), target)
         except ScheduleError:
             continue
         readers = {r.name: r.block for r in panels}

@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.data_sizes import first_rows
-from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in
+from tir_mlir.graph.importers.emitter import OnnxValue, axis_in
 from tir_mlir.graph.importers.onnx_operators.onnx_data_sizes import fresh_size
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, onnx_op
 
@@ -164,7 +164,7 @@ def _needed_nodes(body: Any, names: set[str]) -> list[Any]:
 
 def _runtime_loop(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any) -> Any:
     """A loop whose number of turns is known when the model runs, as one of the graph."""
-    if not all(_is_tensor(e, x) for x in state):
+    if any(isinstance(x, list) for x in state):
         raise GraphError("a Loop on data carries tensors only\n  fix: tensors of one shape, instead of a sequence")
     tests = not _always_continues(body)
     if tests and (counted := _trip_count(e, trips, condition, state, body)) is not None:
@@ -215,10 +215,6 @@ def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: OnnxValue, stat
     count, size = e.op("sum", e.cast(ran, "int64"), axis=[0], keepdims=False), fresh_size(e)
     carried, rows = results[: len(state)], results[len(state) :]
     return [*carried, *(first_rows(e, x, count, size) for x in rows)]
-
-
-def _is_tensor(e: OnnxEmitter, x: Operand) -> bool:
-    return not isinstance(x, list)
 
 
 @onnx_op("Scan")

@@ -207,7 +207,7 @@ def resize(
     if (
         not smaller
         and not named
-        and _is_plain(x, plans, mode, coordinate_transformation_mode, nearest_mode, antialias, exclude_outside)
+        and _is_plain(x, plans, mode, coordinate_transformation_mode, antialias, exclude_outside)
     ):
         size = [plans[a].new if a in plans else x.shape[a] for a in (2, 3)]
         return _by_fractions(e, x, size, mode, coordinate_transformation_mode, nearest_mode)
@@ -279,7 +279,7 @@ def _round_and_clip(e: OnnxEmitter, y: Value, dtype: str, nearest: bool) -> Any:
 
 
 def _is_plain(
-    x: Any, plans: dict[int, _ResizedAxis], mode: str, positions: str, nearest: str, antialias: int, inside_only: int
+    x: Any, plans: dict[int, _ResizedAxis], mode: str, positions: str, antialias: int, inside_only: int
 ) -> bool:
     """Whether the operator `image.resize2d` computes it, by exact fractions."""
     fits = len(x.shape) == 4 and set(plans) <= {2, 3} and all(isinstance(s, int) for s in x.shape[2:])
