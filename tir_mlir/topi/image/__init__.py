@@ -1,7 +1,6 @@
 """Operators of images."""
 
-from tir_mlir.topi.image.resampling import resample
-from tir_mlir.topi.image.resize import resize2d
+from tir_mlir.topi.image.resize import resample, resize2d
 from tir_mlir.topi.image.sampling import grid_sample
 
 __all__ = ["grid_sample", "resample", "resize2d"]

@@ -1,4 +1,4 @@
-"""Images in another size."""
+"""Images in another size, and one axis of any tensor read at given positions with given weights."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tir_mlir import te
 from tir_mlir.topi.layouts import layout as layout_of
 from tir_mlir.topi.operands import (
     as_type,
+    axis_of,
     constant,
     describe_tensor,
     integers,
@@ -17,8 +18,10 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
+from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import number
 
+RESAMPLE = "image.resample"
 OP = "image.resize2d"
 MODES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
 ROUNDINGS = ("round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
@@ -143,3 +146,46 @@ def upsampling(
     by = dict(zip(order.axis_numbers("HW"), factors, strict=True))
     shape = tuple(n * by[a] if a in by else n for a, n in enumerate(x.shape))
     return te.compute(shape, lambda *i: x(*(v // by[a] if a in by else v for a, v in enumerate(i))), name="T_upsample")
+
+
+def resample(data: Any, positions: Any, weights: Any = None, axis: int = -1) -> te.Tensor:
+    """result[.., o, ..] = sum over t of data[.., positions[o, t], ..] * weights[o, t], along an axis.
+
+    positions: integers (m, taps) within the axis; weights: floats of the same shape; without them taps is 1.
+    """
+    x, at = tensor(RESAMPLE, "data", data), tensor(RESAMPLE, "positions", positions)
+    d = axis_of(RESAMPLE, axis, x.ndim)
+    taps = number(at.shape[-1]) if at.ndim == 2 else None
+    if taps is None or is_float(at.dtype) or (weights is None and taps != 1):
+        raise refuse(
+            RESAMPLE, f"{describe_tensor('positions', at)}", "pass integers (m, taps), and weights for several taps"
+        )
+    shape = (*x.shape[:d], at.shape[0], *x.shape[d + 1 :])
+    last = x.shape[d] - 1
+
+    def element(i: Any, t: Any) -> Any:
+        where = te.max(te.min(as_type(at(i[d], t), at.dtype, "int32"), last), 0)
+        return x(*i[:d], where, *i[d + 1 :])
+
+    if weights is None:
+        return te.compute(shape, lambda *i: element(i, 0), name="T_resample")
+    w, wide = tensor(RESAMPLE, "weights", weights), wide_type(x.dtype)
+    if not is_float(x.dtype):
+        raise refuse(
+            RESAMPLE, f"{describe_tensor('data', x)} is not of floats", 'cast it first: astype(data, "float32")'
+        )
+
+    def term(i: Any, t: Any) -> Any:
+        return as_type(element(i, t), x.dtype, wide) * as_type(w(i[d], t), w.dtype, wide)
+
+    if taps <= 4:
+
+        def weighted_sum(*i: Any) -> Any:
+            total = term(i, 0)
+            for t in range(1, taps):
+                total = total + term(i, t)
+            return as_type(total, wide, x.dtype)
+
+        return te.compute(shape, weighted_sum, name="T_resample")
+    k = te.reduce_axis((0, taps), name="t")
+    return narrow(te.compute(shape, lambda *i: te.sum(term(i, k), axis=k), name="T_resample"), x.dtype)
