@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
     from tir_mlir.dialect.ir.budget import budget as budget
-    from tir_mlir.graph.import_support import supported as supported
     from tir_mlir.graph.importers.onnx_model.from_onnx import from_onnx as from_onnx
+    from tir_mlir.graph.importers.support import supported as supported
     from tir_mlir.graph.importers.torch_export.from_torch import from_torch as from_torch
     from tir_mlir.graph.precision.calibrate import calibrate as calibrate
     from tir_mlir.graph.precision.quantize_weights import quantize_weights as quantize_weights
@@ -57,7 +57,7 @@ _HOME = {
     "from_torch": "tir_mlir.graph.importers.torch_export.from_torch",
     "interpret": "tir_mlir.interpreter",
     "quantize_weights": "tir_mlir.graph.precision.quantize_weights",
-    "supported": "tir_mlir.graph.import_support",
+    "supported": "tir_mlir.graph.importers.support",
     "to_linalg": "tir_mlir.script.linalg",
 }
 

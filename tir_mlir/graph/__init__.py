@@ -44,10 +44,10 @@ implemented_in(
             "Graph.calibrate": "tir_mlir.graph.precision.calibrate",
             "Graph.compare": "tir_mlir.graph.precision.rounding",
             "Graph.from_linalg": "tir_mlir.graph.importers.linalg_model.graph_from_linalg",
-            "Graph.interpret": "tir_mlir.graph.whole_program",
+            "Graph.interpret": "tir_mlir.graph.verification.whole_program",
             "Graph.plot": "tir_mlir.graph.profiling.graph_rows",
             "Graph.to_linalg": "tir_mlir.graph.transforms.linalg_bodies",
-            "Graph.verify": "tir_mlir.graph.verify_graph",
+            "Graph.verify": "tir_mlir.graph.verification.verify_graph",
         },
     }
 )

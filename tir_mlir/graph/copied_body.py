@@ -12,8 +12,8 @@ from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encodin
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.graph.callee_types import bound_sizes, substitute_size
 from tir_mlir.graph.emit import emit
-from tir_mlir.graph.operator_attributes import SIZE
 from tir_mlir.graph.operators import find_operator
+from tir_mlir.graph.operators.attributes import SIZE
 from tir_mlir.graph.size_code import GraphSizes
 
 TypedValue = tuple[ir.Value, TensorType]

@@ -9,8 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorType, create
 from tir_mlir.dialect.ir import cache_by_structure, dtypes
-from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import Operator
+from tir_mlir.graph.operators.attributes import complete, for_te
 from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.te import Tensor
 from tir_mlir.te.source_location import share_location

@@ -15,11 +15,11 @@ from tir_mlir.dialect.graph import TensorType, encoding
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph import size_code
-from tir_mlir.graph.frames import ArrayFrame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.graph.memory.cut_results import checking_caller, slicing_caller, with_nones
 from tir_mlir.graph.memory.data_sizes import upper_bound
+from tir_mlir.graph.memory.frames import ArrayFrame
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.model_parts import ModelMemory, joined_parts, memory_of
 from tir_mlir.graph.profiling.profile import Profile, profile

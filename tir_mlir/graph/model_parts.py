@@ -9,9 +9,9 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph import size_code
-from tir_mlir.graph.frames import ArrayFrame
 from tir_mlir.graph.memory import buffer_assignment
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan, PlannedCall
+from tir_mlir.graph.memory.frames import ArrayFrame
 from tir_mlir.graph.packed_functions import packed_function
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries

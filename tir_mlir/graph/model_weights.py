@@ -15,7 +15,6 @@ from tir_mlir.build import build_by_function
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding, node_of
 from tir_mlir.dialect.ir import enter_context
-from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import arena
 from tir_mlir.graph.memory.arena import ArenaRequest
@@ -29,6 +28,7 @@ from tir_mlir.graph.memory.buffer_assignment import (
     is_view,
 )
 from tir_mlir.graph.memory.calls_in_place import scratch_sizes
+from tir_mlir.graph.memory.frames import numpy_type
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.operators import array_rule
 from tir_mlir.graph.transforms.lift_weights import constant_array, derived_types, weights_graph

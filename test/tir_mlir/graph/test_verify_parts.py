@@ -9,10 +9,11 @@ from harness.graph_cases import mlp, random
 from tir_mlir.dialect.diagnostics import GraphError, NotChecked
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.ir import attrs, enter_context
-from tir_mlir.graph import compile, verify_graph
+from tir_mlir.graph import compile
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import Stage, compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.verification import verify_graph
 from tir_mlir.script.module import IRModule
 
 

@@ -24,8 +24,8 @@ from tir_mlir.graph.expressions.nodes import (
     VarBinding,
 )
 from tir_mlir.graph.expressions.struct_info import SIZES, TensorStructInfo, TupleStructInfo
-from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.operators import takes_tuple
+from tir_mlir.graph.operators.attributes import for_te
 from tir_mlir.script.module import GlobalVar
 from tir_mlir.script.printer.graphs import REGION, WEIGHTS, constant_array
 

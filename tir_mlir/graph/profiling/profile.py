@@ -16,9 +16,9 @@ from mlir import ir
 from tir_mlir.build import build, build_by_function
 from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs
 from tir_mlir.dialect.ir.function_texts import quote, symbol
-from tir_mlir.graph.frames import ArrayFrame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan, PlannedCall
+from tir_mlir.graph.memory.frames import ArrayFrame
 from tir_mlir.graph.packed_functions import packed_function
 from tir_mlir.graph.transforms.schedule_functions import FLOPS
 from tir_mlir.runtime.aligned_arrays import empty

@@ -12,8 +12,8 @@ from tir_mlir.dialect.symbolic import bounds, equal
 from tir_mlir.graph import size_code
 from tir_mlir.graph.callee_types import renamed_types, substitute_size, unbound_sizes
 from tir_mlir.graph.emit import as_tensor_list
-from tir_mlir.graph.operator_attributes import for_te, with_names
 from tir_mlir.graph.operators import find_operator
+from tir_mlir.graph.operators.attributes import for_te, with_names
 from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func

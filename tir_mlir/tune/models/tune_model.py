@@ -20,8 +20,8 @@ from tir_mlir.graph import size_code
 from tir_mlir.graph.build_model import is_cross_target, model_of
 from tir_mlir.graph.compile import BEFORE_SCHEDULES, compiled_by_content
 from tir_mlir.graph.compile import Options as CompileOptions
-from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.frames import numpy_type
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.runtime.aligned_arrays import empty

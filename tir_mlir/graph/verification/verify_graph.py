@@ -15,11 +15,11 @@ from tir_mlir.equivalence import Difference, Result
 from tir_mlir.equivalence.compare import QUICK_WORK, compare
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.extensions import implement
-from tir_mlir.graph.compared_parts import ByParts, ComparedGraph, lower_to_program
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights, is_number
-from tir_mlir.graph.whole_program import calls_only, weight_types
+from tir_mlir.graph.verification.compared_parts import ByParts, ComparedGraph, lower_to_program
+from tir_mlir.graph.verification.whole_program import calls_only, weight_types
 from tir_mlir.runtime.progress import follow_build, stage
 
 

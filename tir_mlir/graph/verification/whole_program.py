@@ -13,17 +13,17 @@ from tir_mlir.dialect.graph import TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.dialect.symbolic import sources
 from tir_mlir.extensions import implement
-from tir_mlir.graph.compared_parts import lower_to_program
-from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import buffer_assignment
 from tir_mlir.graph.memory.calls_in_place import in_place_triples
+from tir_mlir.graph.memory.frames import numpy_type
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.model_weights import given_weight
 from tir_mlir.graph.transforms.clean import drop_unused_inputs
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights
+from tir_mlir.graph.verification.compared_parts import lower_to_program
 from tir_mlir.interpreter import Report, interpret
 
 

@@ -1,0 +1,1 @@
+"""Graphs as one program, without schedules: interpreted, and compared with another one."""
