@@ -228,9 +228,10 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
     """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
+    owner = ip.block.owner.operation
+    if owner.name not in BODIES:
+        touch(owner)
     new = op.operation.clone(ip).operation
-    if new.parent is not None and new.parent.name not in BODIES:
-        touch(new)
     if mapping:
         replace_values(new, mapping)
     return new

@@ -203,6 +203,33 @@ def test_what_cannot_be_compared_has_to_be_proved(monkeypatch):
         recorded_program(recorded(scale(), sch), scale().mlir)
 
 
+COPIES = """
+@T.prim_func
+def main(a: T.handle, c: T.handle, n: T.int64, m: T.int64):
+    A = T.match_buffer(a, (m * n,), "float32")
+    C = T.match_buffer(c, (m * n,), "float32")
+    B = T.alloc_buffer((m * n,), "float32")
+    for i in range(m * n):
+        with T.block("B"):
+            vi = T.axis.spatial(m * n, i)
+            B[vi] = A[vi]
+    for i in range(m * n):
+        with T.block("C"):
+            vi = T.axis.spatial(m * n, i)
+            C[vi] = B[vi]
+"""
+
+
+def test_what_a_step_asserts_is_not_proved():
+    program = parse(COPIES)
+    sch = Schedule(program)
+    sch.transform_layout("B", "B", "lambda i: (i // n, i % n)", assume_injective_transform=True)
+    _, asserts = module.replay(recorded(program, sch), program.mlir)
+    assert asserts.startswith(
+        "not proved, the caller asserts it: the map lambda i: (i // n, i % n) takes no two elements"
+    )
+
+
 def test_the_text_of_an_older_record_is_not_read():
     """It is scheduled by its trace, on a program with the names that it had."""
     data = json.loads(encode(recorded(scale())))
