@@ -17,15 +17,10 @@ def main({params}, Y: T.Buffer((8,), "{result}")):
             vi = T.axis.spatial(8, i)
             Y[vi] = {value}
 """
-TWO = {"pow", "atan2", "copysign", "fmod"} | {o.name for o in operations.BINARY}
-
-
-def _arity(row: ScalarFunction) -> int:
-    return 3 if row.name in ("fma", "Select") else 2 if row.name in TWO else 1
 
 
 def _program(row: ScalarFunction, dtype: str, value: str) -> IRModule:
-    letters = "ABC"[: _arity(row)]
+    letters = "ABC"[: len(row.params)]
     types = ["bool" if row.name == "Select" and n == "A" else dtype for n in letters]
     params = ", ".join(f'{n}: T.Buffer((8,), "{t}")' for n, t in zip(letters, types, strict=True))
     result = "bool" if row in operations.FLOAT_PREDICATES else dtype
@@ -43,7 +38,7 @@ CASES = [(row, dtype) for row in operations.OPERATIONS for dtype in ("float32", 
 @pytest.mark.parametrize(("row", "dtype"), CASES, ids=lambda v: getattr(v, "name", v))
 def test_round_trip(row: ScalarFunction, dtype: str) -> None:
     op = row.float_op if dtype == "float32" else row.int_op
-    operands = [f"{name}[vi]" for name in "ABC"[: _arity(row)]]
+    operands = [f"{name}[vi]" for name in "ABC"[: len(row.params)]]
     mod = _program(row, dtype, f"T.{row.name}({', '.join(operands)})")
     assert op in _ops(mod)
     if row.symbol:
