@@ -13,8 +13,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning, check_type, short_repr
 from tir_mlir.dialect.incremental import versions
-from tir_mlir.dialect.ir import Block, Loop, create, enter_context, funcs, walk
+from tir_mlir.dialect.ir import Block, create, enter_context, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
+from tir_mlir.extensions import extension_point
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.tensorize import FitReport, explain_tensorize
 from tir_mlir.passes.schedule.queries.decider import Decider, Random
@@ -92,6 +93,7 @@ class Schedule(LegalityQueries):
         """The current module. Later steps do not modify it, as they rewrite copies."""
         return IRModule(self._executor.version.share_module())
 
+    @extension_point
     def verify(self, sizes: str = "auto", *, seed: int = 0, target: Any = None) -> Result:
         """Check that the program is equivalent to the original: run both over a prime field, compare exactly.
 
@@ -101,9 +103,7 @@ class Schedule(LegalityQueries):
         kernels run on the PTX machine instead, with all checks, on exact data. Errors: NotChecked for operations
         without exact semantics; LoweringError for what a GPU cannot run.
         """
-        from tir_mlir.schedule.verify import verify  # loads the compiler
-
-        return verify(self._executor, sizes, seed, target)
+        ...
 
     def show(self, diff: bool = False, **options: Any) -> None:
         """Print the module as TVMScript, or with `diff` the diff of the last step that changed it."""
@@ -145,6 +145,7 @@ class Schedule(LegalityQueries):
 
     # --- pictures -----------------------------------------------------------------------------------------------------
 
+    @extension_point
     def plot(self, step: int | None = None, *, width: float = 560) -> Picture:
         """Draw the loop nest as SVG: loops as nested frames, blocks with their iters and regions.
 
@@ -153,15 +154,9 @@ class Schedule(LegalityQueries):
 
         Lines wrap at about `width` px. Errors: ValueError for an unknown step.
         """
-        from tir_mlir.visual.plots import plot_module, plot_step
+        ...
 
-        if step is None:
-            return plot_module(self._executor.module, width)
-        entries = [e for e in self._executor.history if e.number == step and not isinstance(step, bool)]
-        if not entries:
-            raise ValueError(f"step must be from 1 to {len(self._executor.history)}, not {short_repr(step)}")
-        return plot_step(entries[0].before, entries[0].after, entries[0].call, width)
-
+    @extension_point
     def plot_access(
         self,
         block: BlockLike,
@@ -180,19 +175,7 @@ class Schedule(LegalityQueries):
 
         Errors: ValueError for a loop that is not around the block, or a buffer that the block does not access.
         """
-        from tir_mlir.visual.plots import plot_access
-
-        trial = self._twin()  # a lookup here must not be recorded in this schedule
-        with enter_context():
-            view = trial._executor.view(
-                trial.get_block(block) if isinstance(block, str) else block, trial._executor.module
-            )
-            loop_view = None if loop is None else trial._executor.view(loop, trial._executor.module)
-            if not isinstance(view, Block):
-                raise ScheduleError("this is the root block; name a block with a computation")
-            if loop_view is not None and not isinstance(loop_view, Loop):
-                raise ScheduleError("this handle is not a loop; use one of sch.get_loops(block)")
-            return plot_access(view, buffer, loop_view, sizes)
+        ...
 
     def undo(self, n: int = 1) -> None:
         """Undo the last `n` steps that are not lookups or sampling, and all steps after the first of them.

@@ -21,15 +21,19 @@ from tir_mlir.equivalence.verify_schedule import (
     ScheduledModule,
     verify_schedule,
 )
+from tir_mlir.extensions import implement
 from tir_mlir.passes.schedule.queries.decider import Random
 from tir_mlir.schedule.executor import Executor
+from tir_mlir.schedule.schedule import Schedule
 from tir_mlir.schedule.trace import Trace
 
 _MOVES = "transform_layout"
 
 
-def verify(executor: Executor, sizes: str, seed: int, target: Any = None) -> Result:
+@implement(Schedule.verify)
+def verify(sch: Schedule, sizes: str = "auto", *, seed: int = 0, target: Any = None) -> Result:
     """Check a scheduled program for equivalence with the original. See `Schedule.verify`."""
+    executor = sch.executor
     way = OVER_THE_FIELD if target is None else _machine_comparison(target)
 
     def replay_changed(module: ir.Module, change: Change) -> ScheduledModule:
