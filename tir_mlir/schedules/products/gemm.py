@@ -148,7 +148,7 @@ def _packed_gemm(
         if dot is None or not dot_gemm(sch, block, what, dot, target, free.threads(threads), free, epilogue):
             raise ScheduleError(f"no dot product of the target takes the groups of {what.right.name}")
         return
-    _tiled_gemm(sch, block, what, target, free.threads(threads), what.right.name, free, epilogue)
+    _tiled_gemm(sch, block, what, target, free.threads(threads), free, packed=what.right.name, epilogue=epilogue)
 
 
 def _threads(what: Contraction, target: Target, threads: int | None) -> int:
@@ -187,7 +187,7 @@ def _float_gemm(
     if packed is None and what.is_unbatched and reads_in_place(what) and (not thin or free.flag("thin", True)):
         _gemm_by_rows(sch, block, what, target, threads, free, epilogue)
         return None
-    packing = _tiled_gemm(sch, block, what, target, threads, packed, free, epilogue)
+    packing = _tiled_gemm(sch, block, what, target, threads, free, packed=packed, epilogue=epilogue)
     inline_each(sch, producers)
     return packing
 
@@ -198,7 +198,7 @@ def _gemm_by_rows(
     """Schedule a product for its number of rows; if it is known when it runs, versions for few and for more."""
     rows = what.extent(what.m)
     if rows is not None and rows > THIN:
-        _tiled_gemm(sch, block, what, target, threads, None, free, epilogue)
+        _tiled_gemm(sch, block, what, target, threads, free, epilogue=epilogue)
     elif rows is not None:
         thin_gemm(sch, block, what, target, threads, epilogue)
     else:
@@ -208,7 +208,7 @@ def _gemm_by_rows(
         for part, product in some:
             shared = _threads(product, target, threads)
             plan = replace(panels(product, target, shared), by_columns=True)
-            PanelGemm(sch, part, product, plan, target, shared, None).run()
+            PanelGemm(sch, part, product, plan, target, shared).run()
         thin_gemm(sch, *few, target, _threads(few[1], target, threads))
 
 
@@ -218,12 +218,12 @@ def _gemm_by_columns(sch: Schedule, block: Any, what: Contraction, target: Targe
     wide = panels(what, target, threads)
     shares_rows = threads > 1 and not wide.by_columns
     if what.extent(what.n) is not None or target.registers < MANY_REGISTERS or shares_rows or not wide.packed:
-        _tiled_gemm(sch, block, what, target, threads, None, free)
+        _tiled_gemm(sch, block, what, target, threads, free)
         return
     few = wide.nr * (COLUMNS_PER_THREAD * threads if threads > 1 else 1)
     narrow, many = version_axis(sch, block, what, what.n, [few])
-    _tiled_gemm(sch, *many, target, threads, None, free)
-    PanelGemm(sch, *narrow, sharing_rows(wide), target, threads, None).run()
+    _tiled_gemm(sch, *many, target, threads, free)
+    PanelGemm(sch, *narrow, sharing_rows(wide), target, threads).run()
 
 
 def _dequantizes_in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> bool:
@@ -233,8 +233,8 @@ def _dequantizes_in_registers(sch: Schedule, what: Contraction, producers: list[
 
 
 def _tiled_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
-    epilogue: Any | None = None,
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free, *,
+    packed: str | None = None, epilogue: Any | None = None,
 ) -> Packing | None:  # fmt: skip
     def packing(plan: Panels | Tiles) -> Packing | None:
         if packed is None or what.right.panel:
@@ -245,7 +245,7 @@ def _tiled_gemm(
         wide = panels(what, target, threads)
         wide = free_panels(free, what, wide, target, threads) if free else wide
         result = packing(wide)
-        PanelGemm(sch, block, what, wide, target, threads, packed, epilogue).run()
+        PanelGemm(sch, block, what, wide, target, threads, packed=packed, epilogue=epilogue).run()
     else:
         m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
         plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)

@@ -108,8 +108,8 @@ class PanelGemm:
     """
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int,
-        packed: str | None, epilogue: Any | None = None,
+        self, sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int, *,
+        packed: str | None = None, epilogue: Any | None = None,
     ):  # fmt: skip
         self.packed, self.epilogue = packed, epilogue
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
