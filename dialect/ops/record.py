@@ -77,7 +77,7 @@ class ScalarFunction:
     on_integers: MlirOp | None = None
     """The op on signed integers."""
     by: str = ""
-    """The value of a function without an op, in TVMScript: "1.0 / (1.0 + T.exp(-x))"."""
+    """A function without an op, by operators, numbers and other functions of `T`: "1.0 / (1.0 + T.exp(-x))"."""
     symbol: str = ""
     """The operator of Python with the same meaning."""
     infix: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,24 +51,23 @@ def _samples() -> np.ndarray:
     return np.concatenate([wide, *near, steps, ends]).astype("float32")
 
 
-def _meaning(one: ScalarFunction, x: float) -> float:
+def _meaning(one: ScalarFunction, *operands: float) -> float:
     if one.by:
-        return eval(one.by.replace("T.", "MATH."), {"MATH": _Math, "x": x})
+        return eval(one.by, {"T": _Functions(), **dict(zip(one.params, operands, strict=True))})
     assert one.on_floats is not None and one.on_floats.python is not None
     try:
-        return one.on_floats.python(x)
+        return one.on_floats.python(*operands)
     except ValueError:
         return math.nan
     except OverflowError:
         return math.inf
 
 
-class _Math:
-    """The functions that definitions use, of Python's floats."""
+class _Functions:
+    """`T`, of Python's floats."""
 
-    @staticmethod
-    def exp(x: float) -> float:
-        return _meaning(SCALAR_FUNCTIONS["exp"], x)
+    def __getattr__(self, name: str) -> Callable[..., float]:
+        return lambda *operands: _meaning(SCALAR_FUNCTIONS[name], *operands)
 
 
 @pytest.fixture(scope="module")

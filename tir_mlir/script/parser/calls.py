@@ -415,7 +415,7 @@ def _composed(word: str, *items: Any) -> Expr:
     def evaluate(node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
             return values[node.id]
-        if isinstance(node, ast.UnaryOp):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return arithmetic.negative(evaluate(node.operand))
         if isinstance(node, ast.BinOp):
             return arithmetic.binary(arithmetic.BINARY[type(node.op)], evaluate(node.left), evaluate(node.right))
