@@ -36,7 +36,7 @@ from tir_mlir.dialect.incremental.contents import (
     read_function,
     signature,
 )
-from tir_mlir.dialect.ir import Func, attrs, clone_module, enter_context, funcs, top_of, visit, walk
+from tir_mlir.dialect.ir import Func, QueryCache, attrs, clone_module, enter_context, funcs, top_of, visit, walk
 from tir_mlir.dialect.ir.memo import Journal, open_journal
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 
@@ -196,7 +196,7 @@ _lock = threading.RLock()
 
 
 class Version:
-    """A version of a program. `before`: the one that a step was applied to.
+    """A version of a program. `before`: the one that a step was applied to. `cache`: of queries about its module.
 
     Its module is only made into that of another version if nobody else has it. shared: several schedules have the
     version, or a user its module (an op does not keep its module alive, so references do not tell).
@@ -205,10 +205,13 @@ class Version:
     smallest = 32
     """With fewer ops in the bodies of functions, it is faster to copy them all."""
 
-    def __init__(self, module: ir.Module, before: Version | None = None):
+    def __init__(self, module: ir.Module, before: Version | None = None, cache: QueryCache | None = None):
         self.shared = False
         self._module: ir.Module | None = module
+        self._cache = cache
         self._before = None if before is None else weakref.ref(before)
+        if before is not None:
+            before._cache = None  # lookups ask of the new version from now on
         self._difference: _Difference | None = None
 
     @property
@@ -218,12 +221,20 @@ class Version:
 
     def share_module(self) -> ir.Module:
         """The module, for a user to keep."""
-        self.shared = True
+        self.shared, self._cache = True, None
         return self.module
 
     def __reduce__(self) -> tuple[Callable[[str], Version], tuple[str]]:
         with enter_context():
             return _parse_version, (str(self.module.operation.get_asm(enable_debug_info=True)),)
+
+    def query_cache(self) -> QueryCache:
+        """The cache of queries about the module; a new one if others may edit it, or ask as well."""
+        if self.shared:
+            return QueryCache()
+        if self._cache is None:
+            self._cache = QueryCache()
+        return self._cache
 
     def copy_module(self) -> ir.Module:
         """A copy of the module, for a step to edit."""
@@ -243,7 +254,7 @@ class Version:
             self._difference = _Difference(
                 later, [part.extract_removed_ops() for part in parts], _attributes(self._module)
             )
-            module, self._module = self._module, None
+            module, self._module, self._cache = self._module, None, None
         _tables.pop(module, None)
         for part in parts:
             part.renew()

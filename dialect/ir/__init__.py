@@ -45,6 +45,7 @@ from tir_mlir.dialect.ir.index import trim as trim
 from tir_mlir.dialect.ir.index import used_dims as used_dims
 from tir_mlir.dialect.ir.memo import ENTRIES as ENTRIES
 from tir_mlir.dialect.ir.memo import BoundedDict as BoundedDict
+from tir_mlir.dialect.ir.memo import QueryCache as QueryCache
 from tir_mlir.dialect.ir.memo import active_cache as active_cache
 from tir_mlir.dialect.ir.memo import cache_by_structure as cache_by_structure
 from tir_mlir.dialect.ir.memo import cache_while_frozen as cache_while_frozen

@@ -1,8 +1,8 @@
 """Analysis caches, and the record of edits that makes what is cached stale.
 
 `cache_while_frozen` caches results while modules are frozen: verification, and the checks of a primitive, repeat the
-same queries. `cache_by_structure` caches results across modules
-under a structural key: functions and blocks that look alike are checked once.
+same queries, and lookups in a version of a program ask again what its verification asked. `cache_by_structure` caches
+results across modules under a structural key: functions and blocks that look alike are checked once.
 
 Code that edits the IR must tell which ops it edits (`touch`), and which shape variables it creates. The functions of
 `edit`, `create` and `attrs` tell it, and primitives that change an op directly. Ops created at the top of a function
@@ -65,6 +65,7 @@ class QueryCache(type(threading.RLock())):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.known: dict[Any, Any] = {}
+        self.operations = given_operations()
 
 
 def active_cache() -> dict[Any, Any] | None:
@@ -78,14 +79,17 @@ def _active() -> QueryCache | None:
     return period if period is not None and period._is_owned() else None
 
 
-def freeze_modules() -> QueryCache:
+def freeze_modules(cache: QueryCache | None = None) -> QueryCache:
     """A context manager in which no module is edited. May be nested.
 
-    Ops, values and views created inside must not outlive it.
+    Ops, values and views created inside must not outlive it. `cache`: that of an earlier period, about modules that
+    were not edited since. What was undecided under another budget is asked again.
     """
     period = _active()
     if period is None:
-        period = QueryCache()
+        period = cache or QueryCache()
+        if period.operations != given_operations():
+            period.known, period.operations = {}, given_operations()
         frozen.held = weakref.ref(period)
     return period
 

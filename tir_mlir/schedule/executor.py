@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +20,18 @@ from tir_mlir.dialect.diagnostics import (
 )
 from tir_mlir.dialect.incremental import ChangedNests, StepJournal, changed_nests, versions
 from tir_mlir.dialect.incremental.versions import Version
-from tir_mlir.dialect.ir import Func, View, attrs, create, enter_context, freeze_modules, funcs, user_line
+from tir_mlir.dialect.ir import (
+    Func,
+    QueryCache,
+    View,
+    attrs,
+    create,
+    enter_context,
+    freeze_modules,
+    fresh_query_cache,
+    funcs,
+    user_line,
+)
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.memo import Journal
 from tir_mlir.dialect.verify import verify
@@ -228,22 +240,24 @@ class Executor(HandleTable):
                     journal.add(view.op)
             first = create.next_id(module)
             result = self._run_with(primitive, call)
-            self._verify_edits(primitive, module, journal, first, verified is not None)
-        return Version(module, old), result, journal.facts
+            cache = self._verify_edits(primitive, module, journal, first, verified is not None)
+        return Version(module, old, cache), result, journal.facts
 
     def _verify_edits(
         self, primitive: Primitive, module: ir.Module, journal: Journal, first: int, is_verified: bool
-    ) -> None:
-        """Verify what a step changed; everything if the module before is not known to be verified. first: the first id
-        of what the step created."""
+    ) -> QueryCache:
+        """Verify what a step changed; everything if the module before is not known to be verified. Returns what was
+        asked of the module. first: the first id of what the step created."""
         while True:
-            with freeze_modules():
+            cache = QueryCache()
+            with freeze_modules(cache):
                 changed = changed_nests(module, journal) if isinstance(journal, StepJournal) else None
                 nests = [f.op for f in funcs(module)] if changed is None else changed.edited
                 may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
                 declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
                 if not declarations:
-                    return self._verify(primitive, module, changed, is_verified)
+                    self._verify(primitive, module, changed, is_verified)
+                    return cache
             for op, key, value in declarations:
                 attrs.put(op, key, value)
             first = create.next_id(module)  # all are declared
@@ -251,7 +265,8 @@ class Executor(HandleTable):
     def _verify(self, step: Primitive, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
         """Verify the result of a step: what it changed, if the module before is verified."""
         if changed is not None and self.audit is not None:
-            self.audit(step.name, self.module, module, changed)
+            with fresh_query_cache():  # what it asks of the module before would keep that module
+                self.audit(step.name, self.module, module, changed)
         changed = changed if is_verified else None
         ruled = replace(changed, affected=[]) if changed is not None and step.marks else changed
         verify(module, old_module=self.module, changed=ruled)
@@ -299,7 +314,8 @@ class Executor(HandleTable):
         )
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
-        with versions.journal_of(module):
+        frozen = nullcontext() if primitive.samples else freeze_modules(self.version.query_cache())
+        with versions.journal_of(module), frozen:  # sampling a location edits copies
             return self._run_with(primitive, self._call(primitive, arguments, module, names))
 
     def _call(

@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir import (
     View,
     enclosing_loop_name,
     enter_context,
+    freeze_modules,
     func_of,
     funcs,
     is_block,
@@ -261,7 +262,7 @@ class HandleTable:
         kept_infos = versions.infos_with(module, handle.id)
         info = kept_infos.get(handle.id)
         if info is None:
-            with enter_context():
+            with enter_context(), freeze_modules(self.version.query_cache()):
                 view = self.view(handle, module)
                 if not isinstance(view, View):
                     what = SpecialLocation(view).name.lower()
