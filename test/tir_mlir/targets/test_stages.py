@@ -20,7 +20,7 @@ GPUS = (CUDA("sm_90"), CUDA(emulated=True), OPENCL, OpenCL(spirv=True), ROCM())
 KINDS = {"CUDA", "ROCM", "OpenCL", "GPU", "Target"}
 
 
-@pytest.mark.parametrize("target", [host(), *NAMES.values(), *GPUS], ids=str)
+@pytest.mark.parametrize("target", [host(), *NAMES.values(), *GPUS], ids=lambda t: type(t).__name__)
 def test_a_target_has_a_back_end_and_answers(target: AnyTarget):
     back_end = back_end_of(target)
     with enter_context():
