@@ -78,7 +78,7 @@ PARTS: dict[str, str] = {
     "passes.linalg": ".",
     "passes.lower": ".",
     "passes.lower.blocks": "lower",
-    "passes.lower.direct": "",
+    "passes.lower.direct": "lower",
     "passes.lower.gpu": "lower lower.blocks lower.memory lower.vector",
     "passes.lower.gpu.grids": "lower lower.blocks lower.gpu",
     "passes.lower.gpu.matrices": "lower lower.memory",

@@ -109,14 +109,8 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
 
     def chunk_prefix(*i: Any) -> Any:
         chunk, position = i[axis : axis + 2]
-        return te.sum(
-            te.Select(
-                _is_included(m, position, exclusive),
-                element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m),
-                zero,
-            ),
-            axis=m,
-        )
+        value = element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m)
+        return te.sum(te.Select(_is_included(m, position, exclusive), value, zero), axis=m)
 
     parts = te.compute((*x.shape[:axis], chunks, CHUNK, *x.shape[axis + 1 :]), chunk_prefix, name="T_chunk_cumsum")
 
