@@ -9,6 +9,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, walk
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 
 THREAD = "thread"
 """The kind, in a `Content`, of all loops that are bound to threads."""
@@ -55,7 +56,7 @@ def content_of(module: ir.Module) -> Content:
             kinds.add(kind if kind in _LOOP_KINDS else THREAD)
         if attrs.ANNOTATIONS in own:
             annotations.update(attrs.get(op, attrs.ANNOTATIONS))
-        if op.name == "func.func":
+        if isa(op, FuncOp):
             function = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
             types.update(function.inputs, function.results)
     return Content(ops, names, kinds, annotations, _elements(types))

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access
 from tir_mlir.dialect.ir import Block, Index, Loop, is_block, is_inside, is_loop, only_reads, owner_op, parents
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
+from tir_mlir.dialect.ir.op_views import AffineLoopOp, isa
 from tir_mlir.dialect.presburger import index_sums, intervals, span
 
 
@@ -45,7 +45,7 @@ def _is_guarded(access: Access, top: ir.Operation) -> bool:
             return False
         if is_loop(parent) and (Loop(parent).const_extent or 0) < 1:
             return True
-        if parent.name not in AFFINE_LOOPS:
+        if not isa(parent, AffineLoopOp):
             return True
     return False
 

@@ -54,6 +54,7 @@ from tir_mlir.dialect.ir.op_traits import (
     stored_value,
     takes_no_memref,
 )
+from tir_mlir.dialect.ir.op_views import AddIOp, DimOp, FuncOp, IntToPtrOp, LoadOp, MulIOp, SubviewOp, isa
 from tir_mlir.dialect.ir.size_products import SIGN, factor_names, is_factor
 from tir_mlir.dialect.presburger import Domain, constraint_set, dim_factors, domain, linear_terms, question, region_map
 
@@ -190,7 +191,7 @@ def is_reshaped(buffer: Buffer) -> bool:
 
 def view_access(op: ir.Operation) -> Access:
     """An affine load or store as an access of its memref, which may be a view."""
-    memref, kind = accessed_memref(op), READ if op.name in LOADS else WRITE
+    memref, kind = accessed_memref(op), READ if isa(op, LoadOp) else WRITE
     extents = _lanes(op, ir.MemRefType(memref.type).rank)
     return Access(op, memref, kind, tuple(access_indices(op)), tuple(extents))
 
@@ -237,15 +238,13 @@ def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Ind
     if is_reshaped(buffer):
         root = buffer.root
         return Access(op, root.value, kind, (Index.constant(0),) * root.rank, tuple(root.dims), False)
-    if indices is None and op.name == "llvm.inttoptr" and (box := window(op)) is not None:
+    if indices is None and isa(op, IntToPtrOp) and (box := window(op)) is not None:
         (mins, extents), exact = box, True
-    elif (
-        indices is None and op.name == "llvm.inttoptr" and (declared := _declared_region(op, buffer, kind)) is not None
-    ):
+    elif indices is None and isa(op, IntToPtrOp) and (declared := _declared_region(op, buffer, kind)) is not None:
         return declared
     elif indices is None:
         mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
-        exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel remains in its window; a gather may not
+        exact = buffer.is_view and isa(op, IntToPtrOp)  # a kernel remains in its window; a gather may not
     else:
         mins, extents, exact = _partly(buffer, indices, _lanes(op, buffer.rank))
     buffer, mins, extents, view_exact = resolve_views(buffer, mins, extents)
@@ -274,9 +273,9 @@ def resolve_views(
     exact = True
     while is_view(op := buffer.op):
         source = Buffer(op.operands[0])
-        if op.name == "memref.subview" and _has_dynamic_stride(op):
+        if isa(op, SubviewOp) and _has_dynamic_stride(op):
             mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False
-        elif op.name == "memref.subview":
+        elif isa(op, SubviewOp):
             mins, extents = _through_subview(op, mins, extents)
         elif is_arena_view(op):
             mins, extents, fills = view_bytes(ArenaView(op), mins, extents)
@@ -290,7 +289,7 @@ def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tu
 
     Requires a view with the strides of its source.
     """
-    if view.op is None or view.op.name != "memref.subview":
+    if view.op is None or not isa(view.op, SubviewOp):
         return None
     offsets, sizes, strides = _subview_parts(view.op)
     dims = kept_dims(view.shape, [e.as_constant() for e in sizes])
@@ -304,7 +303,7 @@ def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tu
 
 def memrefs(op: ir.Operation) -> list[ir.Value]:
     """The memrefs (buffers or views) that an op accesses directly."""
-    if op.name == "llvm.inttoptr":
+    if isa(op, IntToPtrOp):
         view = pointee(op) if attrs.ACCESS in op.attributes else None
         return [] if view is None else [view]
     return [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
@@ -382,7 +381,7 @@ def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[
 @cache_while_frozen
 def accesses_to(buffer: ir.Value, owner: ir.Operation, writes: bool | None = None) -> list[Access]:
     """The accesses to a buffer in an op, in program order; with `writes`, only the writes, or only the reads."""
-    nests = nests_using([buffer]) if owner.name == "func.func" else [owner]
+    nests = nests_using([buffer]) if isa(owner, FuncOp) else [owner]
     return [a for nest in nests for a in accesses(nest) if a.buffer == buffer and writes in (None, a.is_write)]
 
 
@@ -405,7 +404,7 @@ def _split(buffer: ir.Value) -> dict[ir.Operation, tuple[Index, ...]]:
     names = {op.name for op in users}
     if names.isdisjoint(COMPUTED_ACCESSES) or not names <= _SPLITTABLE:
         return {}
-    users = [op for op in users if op.name != "memref.dim"]
+    users = [op for op in users if not isa(op, DimOp)]
     sums = {op: _sums(op) for op in users}
     if any(None in sums_of_op for sums_of_op in sums.values()):
         return {}
@@ -438,9 +437,9 @@ def _sum(value: ir.Value, user: ir.Operation) -> Sum | None:
     lhs, rhs = (_sum(operand, user) for operand in op.operands)
     if lhs is None or rhs is None:
         return None
-    if op.name == "arith.muli":
+    if isa(op, MulIOp):
         return _times(lhs, rhs)
-    return _add_sums(lhs, rhs if op.name == "arith.addi" else {sizes: -index for sizes, index in rhs.items()})
+    return _add_sums(lhs, rhs if isa(op, AddIOp) else {sizes: -index for sizes, index in rhs.items()})
 
 
 def _add_sums(lhs: Sum, rhs: Sum) -> Sum:

@@ -13,20 +13,20 @@ from mlir import ir
 from tir_mlir.dialect.analysis.accesses import Access, access_domain
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, data_loop_name, is_data_loop, parents
-from tir_mlir.dialect.ir.op_traits import ACCESSES, COMPUTED_ACCESSES
+from tir_mlir.dialect.ir.op_views import AccessOp, ApplyOp, ComputedAccessOp, DimOp, isa
 
 
 def doubt(access: Access) -> str:
     """Why an access may not touch all of its region, as part of a sentence; "" if it certainly does."""
     name = Buffer(access.buffer).name
     if not access.exact:
-        if access.op.name in COMPUTED_ACCESSES:
+        if isa(access.op, ComputedAccessOp):
             return (
                 f"an index of {name} is computed from data"
                 if from_data(access.op)
                 else not_affine(Buffer(access.buffer))
             )
-        if access.op.name in ACCESSES:
+        if isa(access.op, AccessOp):
             return f"which elements of {name} an access of a view touches is not known"
         return f"which elements of {name} a call accesses is not known"
     return "" if access_domain(access).exact else f"{decider(access.op)} decides whether {name} is accessed"
@@ -60,7 +60,7 @@ def from_data(op: ir.Operation) -> bool:
             if owner.owner.operation.name.startswith("scf."):
                 return True
             continue
-        if not (owner.name.startswith("arith.") or owner.name == "affine.apply" or owner.name == "memref.dim"):
+        if not (owner.name.startswith("arith.") or isa(owner, ApplyOp, DimOp)):
             return True
-        pending += list(owner.operands) if owner.name != "memref.dim" else []
+        pending += list(owner.operands) if not isa(owner, DimOp) else []
     return False

@@ -33,7 +33,7 @@ from tir_mlir.dialect.ir import (
     only_reads,
     parents,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, isa
 from tir_mlir.dialect.presburger import Domain, dim_type, full_box, question, smallest_point
 
 # --- reads that plainly follow the writes of their elements -----------------------------------------------------------
@@ -201,7 +201,7 @@ def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelati
     Sizes are at least 1: the sum over a size of 0, for which no init runs, is not reported. Considers affine loads
     only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
     """
-    reads = [a for a in accesses(root) if a.buffer == buffer and a.op.name == AFFINE_LOAD and a.exact]
+    reads = [a for a in accesses(root) if a.buffer == buffer and isa(a.op, AffineLoadOp) and a.exact]
     certain = {a for a in reads if access_domain(a).exact and not _follows_init(a, root)}
     if not certain:
         return None

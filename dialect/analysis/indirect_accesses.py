@@ -22,7 +22,8 @@ from tir_mlir.dialect.ir import (
     read_apply,
     symbols_by_name,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_traits import accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ApplyOp, ConstantOp, DeallocOp, isa
 from tir_mlir.dialect.presburger import domain, intervals, question, to_index
 
 _ARITH = {
@@ -45,14 +46,14 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
         plain = isinstance(value.type, ir.IndexType) and (is_loop(value.owner.owner) or is_block(value.owner.owner))
         return Index.from_value(value) if plain or (is_symbol(value) and isinstance(value.type, ir.IndexType)) else None
     op = value.owner.operation
-    if op.name == "arith.constant":
+    if isa(op, ConstantOp):
         number = op.attributes["value"]
         return Index.constant(number.value) if isinstance(number, ir.IntegerAttr) else None
-    if op.name == "affine.apply":
+    if isa(op, ApplyOp):
         return read_apply(value)
     if op.name == "arith.index_cast" or op.name == "arith.extsi":
         return _cast(op, user)
-    if op.name == AFFINE_LOAD and isinstance(value.type, ir.IntegerType):
+    if isa(op, AffineLoadOp) and isinstance(value.type, ir.IntegerType):
         return _loaded_value(op)
     if op.name in _ARITH:
         lhs, rhs = affine_value(op.operands[0], user), affine_value(op.operands[1], user)
@@ -117,9 +118,9 @@ def _only_store(table: ir.Value) -> ir.Operation | None:
     stores = []
     for use in table.uses:
         user = use.owner.operation
-        if user.name == AFFINE_STORE:
+        if isa(user, AffineStoreOp):
             stores.append(user)
-        elif user.name != AFFINE_LOAD and user.name != "memref.dealloc":
+        elif not isa(user, AffineLoadOp, DeallocOp):
             return None
     return stores[0] if len(stores) == 1 else None
 

@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir import (
     parents,
     same_indices,
 )
-from tir_mlir.dialect.ir.op_traits import IFS, POINTERS
+from tir_mlir.dialect.ir.op_views import FuncOp, IfOp, IntToPtrOp, ModuleOp, PointerOp, isa
 from tir_mlir.dialect.presburger import dim_type, question
 
 _IN_ORDER = ("serial", "unrolled")
@@ -53,7 +53,7 @@ def read_after_write(func: Func, source: ir.Value, result: ir.Value) -> Countere
     for touch in (*reads, *writes):
         _require_plain(touch)
     for op in ops(func.op):
-        if op.name in POINTERS and Buffer(op.operands[0]).root.value in (source, result):
+        if isa(op, PointerOp) and Buffer(op.operands[0]).root.value in (source, result):
             raise NotProvable(_BY_POINTER.format(Buffer(op.operands[0]).root.name))
     for read in reads:
         for write in writes:
@@ -73,14 +73,14 @@ def _require_alike(source: Buffer, result: Buffer) -> None:
 def _require_plain(touch: AccessRelation) -> None:
     """Raise NotProvable for an access whose iterations, or whose order, are not those of the loops around it."""
     access, name = touch.access, Buffer(touch.access.buffer).name
-    if access.op.name == "llvm.inttoptr":  # the access happens where the pointer is used
+    if isa(access.op, IntToPtrOp):  # the access happens where the pointer is used
         raise NotProvable(_BY_POINTER.format(name))
     if access.parts:
         raise NotProvable(not_affine(Buffer(access.buffer)))
     enclosing = parents(access.op)
     for parent in enclosing:
-        plain = is_loop(parent) or is_block(parent) or parent.name in IFS or parent.name == "func.func"
-        if is_data_loop(parent) or not (plain or parent.name == "builtin.module"):
+        plain = is_loop(parent) or is_block(parent) or isa(parent, IfOp, FuncOp)
+        if is_data_loop(parent) or not (plain or isa(parent, ModuleOp)):
             raise NotProvable(f"{name} is accessed in a loop whose order is not known")
     if touch.dom.dims != [Loop(p).var for p in enclosing[::-1] if is_loop(p)]:
         raise NotProvable(f"{name} is accessed at an index that is not affine")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, attrs, constant_integer, dtypes, is_block, is_loop, read_apply
-from tir_mlir.dialect.ir.op_traits import VIEWS
+from tir_mlir.dialect.ir.op_views import AlignedPointerOp, ApplyOp, StridedMetadataOp, SubviewOp, ViewLikeOp, isa
 from tir_mlir.dialect.presburger import fold_index, intervals
 
 _BASE = "memref.extract_aligned_pointer_as_index"
@@ -16,7 +16,7 @@ _BASE = "memref.extract_aligned_pointer_as_index"
 def pointee(op: ir.Operation) -> ir.Value | None:
     """The memref that an access pointer points into."""
     current = op
-    while current.name != _BASE:
+    while not isa(current, AlignedPointerOp):
         value = current.operands[0]
         if isinstance(value.owner, ir.Block):
             return None
@@ -101,7 +101,7 @@ def _index(value: ir.Value) -> Index | None:
     owner = value.owner
     if isinstance(owner, ir.Block):
         return Index.from_value(value) if is_loop(owner.owner) or is_block(owner.owner) else None
-    return read_apply(value) if owner.name == "affine.apply" else None
+    return read_apply(value) if isa(owner, ApplyOp) else None
 
 
 def _operands(value: ir.Value, name: str) -> list[ir.Value]:
@@ -121,14 +121,14 @@ def has_fixed_pointer(buffer: Buffer, axis: int | None) -> bool:
     """
     users = [use.owner.operation for use in buffer.value.uses]
     first = 2 + buffer.rank  # after base, offset and sizes
-    strides = [v for o in users if o.name == "memref.extract_strided_metadata" for v in list(o.results)[first:]]
-    pointed = any(o.name == _BASE for o in users)
-    views = [o for o in users if o.name in VIEWS and not _is_within_row(o, axis)]
+    strides = [v for o in users if isa(o, StridedMetadataOp) for v in list(o.results)[first:]]
+    pointed = any(isa(o, AlignedPointerOp) for o in users)
+    views = [o for o in users if isa(o, ViewLikeOp) and not _is_within_row(o, axis)]
     fixed = pointed and not any(True for v in strides for _ in v.uses)
     return fixed or any(has_fixed_pointer(Buffer(v.results[0]), None) for v in views)
 
 
 def _is_within_row(view: ir.Operation, axis: int | None) -> bool:
-    if axis is None or view.name != "memref.subview":
+    if axis is None or not isa(view, SubviewOp):
         return False
     return all(size == 1 for size in list(ir.DenseI64ArrayAttr(view.attributes["static_sizes"]))[: axis + 1])

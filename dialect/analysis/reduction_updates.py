@@ -12,16 +12,20 @@ from tir_mlir.dialect.analysis.access_relations import AccessRelation
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_of_op
 from tir_mlir.dialect.ir import Block, access_indices, cache_while_frozen, is_block, is_inside, parents
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ELEMENT_ACCESSES,
-    AFFINE_LOAD,
-    AFFINE_STORE,
     ASSOCIATIVE,
-    COMPUTED_ACCESSES,
-    ELEMENT_LOADS,
-    ELEMENT_STORES,
-    LOADS,
     accessed_memref,
     index_operands,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineLoadOp,
+    AffineStoreOp,
+    ApplyOp,
+    ComputedAccessOp,
+    ElementLoadOp,
+    ElementStoreOp,
+    LoadOp,
+    isa,
 )
 
 
@@ -52,22 +56,22 @@ def common_block(a: AccessRelation, b: AccessRelation) -> Block | None:
 @cache_while_frozen
 def update_store(op: ir.Operation) -> ir.Operation | None:
     """The store of the declared reduction update with affine indices that a load or store belongs to, or None."""
-    store = commutative_update(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
+    store = commutative_update(op) if isa(op, AffineElementAccessOp) else None
     return store if store is not None and is_declared_reduction(store) else None
 
 
 @cache_while_frozen
 def commutative_update(op: ir.Operation) -> ir.Operation | None:
     """The store of the update `X[f] = X[f] op value` that a load or store belongs to, or None. Declared or not."""
-    if op.name in ELEMENT_LOADS:
+    if isa(op, ElementLoadOp):
         candidates = [u.owner for u in op.results[0].uses]
         stores = [u.owner for c in candidates for r in c.operation.results for u in r.uses]
         for store in stores:
-            load = _updated_load(store.operation) if store.name in ELEMENT_STORES else None
+            load = _updated_load(store.operation) if isa(store, ElementStoreOp) else None
             if load is not None and load == op:
                 return store.operation
         return None
-    if op.name in ELEMENT_STORES and _updated_load(op) is not None:
+    if isa(op, ElementStoreOp) and _updated_load(op) is not None:
         return op
     return None
 
@@ -83,7 +87,7 @@ def is_declared_reduction(store: ir.Operation) -> bool:
     ordered = [i.var for i in iters if i.kind == "O" and i.extent.as_constant() != 1]
     if not ordered:
         return True
-    alone = [i.is_value() for i in access_indices(store)] if store.name == AFFINE_STORE else []
+    alone = [i.is_value() for i in access_indices(store)] if isa(store, AffineStoreOp) else []
     return all(v in alone for v in ordered)
 
 
@@ -98,7 +102,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
         if isinstance(owner, ir.Block):
             continue
         load = owner.operation
-        if load.name not in ELEMENT_LOADS or accessed_memref(load) != memref:
+        if not isa(load, ElementLoadOp) or accessed_memref(load) != memref:
             continue
         if (
             _same_element(load, store)
@@ -112,10 +116,10 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
 
 def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
     """Whether a load and a store of one buffer have the same indices."""
-    if load.name == AFFINE_LOAD and store.name == AFFINE_STORE:
+    if isa(load, AffineLoadOp) and isa(store, AffineStoreOp):
         pairs = zip(access_indices(load), access_indices(store), strict=True)
         return all(x.is_equal_to(y) for x, y in pairs)
-    if load.name not in COMPUTED_ACCESSES or store.name not in COMPUTED_ACCESSES:
+    if not isa(load, ComputedAccessOp) or not isa(store, ComputedAccessOp):
         return False
     load_indices, store_indices = index_operands(load), index_operands(store)
     owner = next((p for p in parents(store) if is_block(p)), None)
@@ -134,7 +138,7 @@ def _same_value(first: ir.Value, second: ir.Value, written: set[ir.Value]) -> bo
     a, b = first.owner.operation, second.owner.operation
     if a.name != b.name or _attributes(a) != _attributes(b) or len(a.regions) or first.type != second.type:
         return False
-    pure = a.name in ELEMENT_LOADS or a.name == "affine.apply" or a.name.startswith("arith.")
+    pure = isa(a, ElementLoadOp, ApplyOp) or a.name.startswith("arith.")
     if not pure or any(x.buffer in written for x in accesses_of_op(a)):
         return False
     pairs = zip(a.operands, b.operands, strict=False)
@@ -155,6 +159,6 @@ def _reads(value: ir.Value, memref: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block):
         return False
-    if owner.name in LOADS and accessed_memref(owner.operation) == memref:
+    if isa(owner, LoadOp) and accessed_memref(owner.operation) == memref:
         return True
     return any(_reads(v, memref) for v in owner.operands if not isinstance(v.type, ir.MemRefType))

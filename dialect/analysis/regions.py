@@ -47,7 +47,19 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     touch,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, COMPUTED_ACCESSES, LOADS
+from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.dialect.ir.op_views import (
+    AffineParallelOp,
+    AllocOp,
+    ComputedAccessOp,
+    FuncOp,
+    LoadOp,
+    MemrefCastOp,
+    MemrefLoadOp,
+    MemrefStoreOp,
+    SubviewOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import has_division, intervals, question, region_map, to_index
 
 dim_type = isl.dim_type
@@ -104,7 +116,7 @@ def outer_iters(block: Block) -> list[ir.Value]:
     """The iters of the enclosing blocks, innermost block first."""
     iter_vars: list[ir.Value] = []
     for parent in parents(block.op):
-        if parent.name == "affine.parallel" and attrs.BLOCK in parent.attributes:
+        if isa(parent, AffineParallelOp) and attrs.BLOCK in parent.attributes:
             iter_vars += [i.var for i in Block(parent).iters]
     return iter_vars
 
@@ -173,7 +185,7 @@ def visible_buffers(op: ir.Operation) -> list[Buffer]:
     """Parameters, allocations and views visible at an op, innermost last."""
     visible: list[Buffer] = []
     for parent in parents(op)[::-1]:
-        if parent.name == "func.func":
+        if isa(parent, FuncOp):
             visible += Func(parent).params
         for region in parent.regions:
             for body in region.blocks:
@@ -206,11 +218,11 @@ def _groups(block: Block, touched: Sequence[A]) -> tuple[list[list[A]], list[lis
     The declarations of a nested block determine the order of its buffers.
     """
     nested_ops = list(ops(block.op))
-    allocated = [o.results[0] for o in nested_ops if o.name == "memref.alloc"]
+    allocated = [o.results[0] for o in nested_ops if isa(o, AllocOp)]
     touched = [a for a in touched if a.buffer not in allocated] if allocated else touched
     excluded = {a.buffer for a in touched if a.is_write} if block.init is not None else set()
     reads = [a for a in touched if a.kind == READ and a.buffer not in excluded]
-    if any(o.name in COMPUTED_ACCESSES for o in nested_ops):
+    if any(isa(o, ComputedAccessOp) for o in nested_ops):
         reads = _in_written_order(reads, nested_ops)
     writes = [a for a in touched if a.kind == WRITE]
     for inner in reversed([Block(o) for o in nested_ops if is_block(o) and o != block.op]):
@@ -225,9 +237,9 @@ def _in_written_order(reads: Sequence[A], body: Iterable[ir.Operation]) -> list[
     """
     order = [a.op for a in reads]
     for op in body:
-        if op.name == "memref.load":
+        if isa(op, MemrefLoadOp):
             _move_before(order, op, _loads_behind(_indices(op)))
-        elif op.name == "memref.store":
+        elif isa(op, MemrefStoreOp):
             _move_behind(order, _loads_behind(_indices(op)), _loads_behind([op.operands[0]]))
     position_of = {op: number for number, op in enumerate(order)}
     return sorted(reads, key=lambda a: position_of[a.op])
@@ -244,7 +256,7 @@ def _loads_behind(values: Iterable[ir.Value]) -> list[ir.Operation]:
         owner = pending.pop().owner
         if isinstance(owner, ir.Block) or attrs.NAME in owner.attributes or owner in loads:
             continue
-        if owner.name in LOADS:
+        if isa(owner, LoadOp):
             loads[owner.operation] = None
         pending += [v for v in owner.operands if not isinstance(v.type, ir.MemRefType)]
     return list(loads)
@@ -405,7 +417,7 @@ def as_written(block: Block) -> tuple[list[Region], list[Region]]:
     """
     reads, writes = regions(block)
     memref_values = {v for a in accesses(block.op) for v in memrefs(a.op)}
-    if not any(Buffer(v).op is not None and Buffer(v).op.name == _SUBVIEW for v in memref_values):  # type: ignore[union-attr]
+    if not any(Buffer(v).op is not None and isa(Buffer(v).op, SubviewOp) for v in memref_values):  # type: ignore[union-attr]
         return reads, writes
     return [_view_region(block, r) for r in reads], [_view_region(block, r) for r in writes]
 
@@ -427,7 +439,7 @@ def _view_region(block: Block, region: Region) -> Region:
 def _chain(block: Block, memref: ir.Value) -> list[Buffer]:
     """A view defined outside the block, its source, and so on down to the root buffer."""
     chain = [Buffer(memref)]
-    while (op := chain[-1].op) is not None and op.name in (_SUBVIEW, "memref.cast"):
+    while (op := chain[-1].op) is not None and isa(op, SubviewOp, MemrefCastOp):
         chain.append(Buffer(op.operands[0]))
         if is_inside(op, block.op):
             chain = chain[-1:]

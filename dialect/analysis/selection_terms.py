@@ -8,7 +8,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import access_indices, defining_op, dtypes, is_inside
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, COMPARISONS, DIVISIONS, accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_traits import DIVISIONS, accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, CompareFloatsOp, CompareOp, ScfIfOp, SelectOp, isa
 
 Term = tuple  # ("x", n) | ("y", value) | (op, term, term, ...)
 OldNumber = Callable[[ir.Value], int | None]  # which old value a value is
@@ -29,15 +30,15 @@ def term_of(value: ir.Value, old: OldNumber) -> Term:
     op = defining_op(value)
     if op is None:
         return ("y", value)
-    if op.name == "arith.select":
+    if isa(op, SelectOp):
         return ("select", *[term_of(v, old) for v in op.operands])
-    if op.name == "scf.if" and len(op.results) == 1:
+    if isa(op, ScfIfOp) and len(op.results) == 1:
         sides = [list(r.blocks[0].operations)[-1].operands[0] for r in op.regions]
         if all(_may_always_run(v, op) for v in sides):
             return ("select", *[term_of(v, old) for v in (op.operands[0], *sides)])
-    if op.name in COMPARISONS:
+    if isa(op, CompareOp):
         code = ir.IntegerAttr(op.attributes["predicate"]).value
-        is_float = op.name == "arith.cmpf"
+        is_float = isa(op, CompareFloatsOp)
         word = FLOAT.get(arith.CmpFPredicate(code)) if is_float else INT.get(arith.CmpIPredicate(code))
         return (word or "other", *[term_of(v, old) for v in op.operands])
     if (op.name == "arith.andi" or op.name == "arith.ori") and dtypes.to_name(value.type) == "bool":
@@ -78,7 +79,7 @@ def is_same_value(a: ir.Value, b: ir.Value) -> bool:
     first, second = defining_op(a), defining_op(b)
     if first is None or second is None or first.name != second.name or len(first.regions) or len(first.results) != 1:
         return False
-    if first.name == AFFINE_LOAD:
+    if isa(first, AffineLoadOp):
         if accessed_memref(first) != accessed_memref(second):
             return False
         return all(i.is_equal_to(j) for i, j in zip(access_indices(first), access_indices(second), strict=True))

@@ -23,15 +23,11 @@ from tir_mlir.dialect.analysis.reduction_updates import is_declared_reduction
 from tir_mlir.dialect.analysis.selection_terms import EmitValue, OldNumber, Term, emit_term, is_same_value, term_of
 from tir_mlir.dialect.ir import Block, Loop, access_indices, cache_while_frozen, defining_op, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_LOAD,
-    AFFINE_STORE,
-    CHOICES,
-    LOADS,
-    YIELDS,
     accessed_memref,
     is_pure,
     may_write,
 )
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ChoiceOp, ConstantOp, LoadOp, YieldOp, isa
 
 _TESTS = {"gt": gt, "ge": ge, "lt": lt, "le": le, "eq": eq, "ne": ne}
 MOST_TUPLES = 40  # of three tuples with these elements each: 64,000 cases
@@ -180,14 +176,14 @@ class SelectedUpdate:
 def selected_update(store: ir.Operation) -> SelectedUpdate | None:
     """The update by selection that a store belongs to, or None. Nothing else may use the old values."""
     body, indices = store.block, access_indices(store)
-    stores = [o.operation for o in body.operations if o.name == AFFINE_STORE and _is_at(o.operation, indices)]
+    stores = [o.operation for o in body.operations if isa(o, AffineStoreOp) and _is_at(o.operation, indices)]
     buffers = [accessed_memref(s) for s in stores]
     if len(set(buffers)) < len(buffers):
         return None
     loads = []
     for op in [o for top in body.operations for o in walk.ops(top.operation)]:
-        if op.name in LOADS and accessed_memref(op) in buffers:
-            if op.name != AFFINE_LOAD or not _is_at(op, indices) or not _precedes(op, stores[0]):
+        if isa(op, LoadOp) and accessed_memref(op) in buffers:
+            if not isa(op, AffineLoadOp) or not _is_at(op, indices) or not _precedes(op, stores[0]):
                 return None
             loads.append(op)
 
@@ -221,8 +217,8 @@ def _only_feed(loads: Sequence[ir.Operation], stores: Sequence[ir.Operation]) ->
             user = use.owner.operation
             if user in stores:
                 continue
-            target = user.parent.operation if user.name in YIELDS else user  # type: ignore[union-attr]
-            if not all(is_pure(o) or o.name in CHOICES for o in walk.ops(target)):
+            target = user.parent.operation if isa(user, YieldOp) else user  # type: ignore[union-attr]
+            if not all(is_pure(o) or isa(o, ChoiceOp) for o in walk.ops(target)):
                 return False
             pending += target.results
         seen.add(value)
@@ -232,7 +228,7 @@ def _only_feed(loads: Sequence[ir.Operation], stores: Sequence[ir.Operation]) ->
 def _depends(value: ir.Value, loads: Sequence[ir.Operation]) -> bool:
     """Whether a value is computed from one of some loads."""
     op = defining_op(value)
-    if op is None or op.name in LOADS:
+    if op is None or isa(op, LoadOp):
         return op is not None and op in loads
     inner = [v for o in walk.ops(op) for v in o.operands]
     return any(_depends(v, loads) for v in inner if not isinstance(v.type, ir.MemRefType))
@@ -245,14 +241,14 @@ def _depends(value: ir.Value, loads: Sequence[ir.Operation]) -> bool:
 def block_selection(block: Block) -> SelectedUpdate | None:
     """The update by selection that a block with an init of constants makes; None for other blocks."""
     init = block.init
-    store = next((o for o in block.body_ops() if o.name == AFFINE_STORE), None)
+    store = next((o for o in block.body_ops() if isa(o, AffineStoreOp)), None)
     update = selected_update(store) if init is not None and store is not None else None
     if update is None or init is None or not is_declared_reduction(update.stores[0]):
         return None
     writes = [o for o in walk.ops(block.op) if may_write(o.name) and not walk.is_inside(o, init)]
     starts = [o for o in walk.ops(init) if may_write(o.name)]
     plain = all(
-        o.name == AFFINE_STORE and _is_at(o, access_indices(update.stores[0])) and _is_constant(o.operands[0])
+        isa(o, AffineStoreOp) and _is_at(o, access_indices(update.stores[0])) and _is_constant(o.operands[0])
         for o in starts
     )
     same = {accessed_memref(o) for o in starts} == set(update.buffers) if plain else False
@@ -261,7 +257,7 @@ def block_selection(block: Block) -> SelectedUpdate | None:
 
 def _is_constant(value: ir.Value) -> bool:
     op = defining_op(value)
-    return op is not None and op.name == "arith.constant"
+    return op is not None and isa(op, ConstantOp)
 
 
 def keeps_order(block: Block, loop: Loop) -> bool:

@@ -28,7 +28,8 @@ from tir_mlir.dialect.ir import (
     read_value,
     symbol_name,
 )
-from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, FOLDED, IFS, INTEGER_RING
+from tir_mlir.dialect.ir.op_traits import FOLDED, INTEGER_RING
+from tir_mlir.dialect.ir.op_views import AddIOp, DataLoopOp, FloorDivOp, IfOp, MulIOp, SubIOp, isa
 from tir_mlir.dialect.ir.size_products import factors_of, is_quotient
 from tir_mlir.dialect.presburger import (
     Domain,
@@ -83,11 +84,11 @@ class Forms:
         lhs, rhs = map(self.form_of, op.operands)
         if lhs is None or rhs is None:
             return None
-        if op.name == "arith.addi":
+        if isa(op, AddIOp):
             return self._sum(lhs + rhs)
-        if op.name == "arith.subi":
+        if isa(op, SubIOp):
             return self._remainder(op, lhs) or self._sum(lhs - rhs)
-        if op.name == "arith.muli":
+        if isa(op, MulIOp):
             return self._product(value, lhs, rhs)
         return self._quotient(value, lhs, rhs)
 
@@ -129,10 +130,10 @@ class Forms:
     def _remainder(self, op: ir.Operation, number: Index) -> Index | None:
         """The form of `x - x // m * m`; None for any other difference."""
         product = op.operands[1].owner
-        if isinstance(product, ir.Block) or product.name != "arith.muli":
+        if isinstance(product, ir.Block) or not isa(product, MulIOp):
             return None
         quotient = product.operands[0].owner
-        if isinstance(quotient, ir.Block) or quotient.name != "arith.floordivsi":
+        if isinstance(quotient, ir.Block) or not isa(quotient, FloorDivOp):
             return None
         over, base, factor = (self.form_of(v) for v in (*quotient.operands, product.operands[1]))
         if over is None or base is None or over != number or base != factor or not _is_size(base):
@@ -185,7 +186,7 @@ def finds_all(op: ir.Operation, level: ir.Operation) -> bool:
     enclosing = parents(op)
     inner_ops = enclosing[: enclosing.index(level)] if level in enclosing else enclosing
     values = [(Loop(p), searched[0]) for p in inner_ops if (searched := bound_value(p)) is not None]
-    choices = [p for p in inner_ops if p.name in IFS or p.name in DATA_LOOPS]
+    choices = [p for p in inner_ops if isa(p, IfOp, DataLoopOp)]
     if len(values) != 2 or len(choices) != 2:  # the conditions of the searches
         return False
     value_forms = forms(op.block)

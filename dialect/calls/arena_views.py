@@ -9,13 +9,14 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import Buffer, Index, dtypes, read_value
+from tir_mlir.dialect.ir.op_views import ByteViewOp, isa
 
 VIEW = "memref.view"
 
 
 def is_arena_view(op: ir.Operation | None) -> bool:
     """Whether an op makes a typed view of an arena."""
-    return op is not None and op.name == VIEW
+    return op is not None and isa(op, ByteViewOp)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Func, attrs, cache_while_frozen, funcs, module_of, ops
 from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, POINTERS, READING, STORES, VIEWS
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 
 CALL = "func.call"
 
 
 def callee_of(op: ir.Operation) -> Func | None:
     """The function of the module that a `func.call` calls; None if it has no body there (an external function)."""
-    if op.name != CALL:
+    if not isa(op, CallOp):
         return None
     return _functions(module_of(op)).get(callee_name(op))
 
@@ -37,7 +38,7 @@ def calls_in(func: Func) -> list[ir.Operation]:
 def caller_of(func: Func) -> str | None:
     """The name of a function of the module that calls a program; None if there is none."""
     for caller in funcs(module_of(func.op)):
-        if any(callee_name(op) == func.name for op in ops(caller.op) if op.name == CALL):
+        if any(callee_name(op) == func.name for op in ops(caller.op) if isa(op, CallOp)):
             return caller.name
     return None
 

@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import Buffer, Func, Index, read_value, sizes_of
+from tir_mlir.dialect.ir.op_views import DimOp, FloorDivOp, MemrefCastOp, MulIOp, defining_op, isa
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ def bound_sizes(call: ir.Operation, callee: Func) -> dict[ir.Value, Index]:
 
 def _value(op: ir.Operation, passed: Mapping[ir.Value, ir.Value], values: Mapping[ir.Value, Index]) -> Index | None:
     """What an op that defines a shape variable computes at a call."""
-    if op.name == "memref.dim":
+    if isa(op, DimOp):
         return _extent(op, passed)
-    if op.name == "arith.floordivsi":
+    if isa(op, FloorDivOp):
         top, divisor = (_operand(v, passed, values) for v in op.operands)
         number = None if divisor is None else divisor.as_constant()
         return None if top is None or not number or number < 0 else top // number
-    if op.name == "arith.muli":
+    if isa(op, MulIOp):
         return _times([_operand(v, passed, values) for v in op.operands])
     return None
 
@@ -67,7 +68,7 @@ def _operand(value: ir.Value, passed: Mapping[ir.Value, ir.Value], values: Mappi
     index = read_value(value)
     replacements = dict(values)
     for part in index.values:
-        if part not in replacements and not isinstance(part.owner, ir.Block) and part.owner.name == "memref.dim":
+        if part not in replacements and defining_op(part, DimOp) is not None:
             extent = _extent(part.owner.operation, passed)
             if extent is not None:
                 replacements[part] = extent
@@ -83,7 +84,7 @@ def _extent(op: ir.Operation, passed_values: Mapping[ir.Value, ir.Value]) -> Ind
 
 def extents_of(value: ir.Value) -> list[Index]:
     """The extents of a buffer that is passed, behind casts that only forget them."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name == "memref.cast":
+    while defining_op(value, MemrefCastOp) is not None:
         value = value.owner.operands[0]
     return Buffer(value).dims
 

@@ -29,7 +29,16 @@ from tir_mlir.dialect.ir import (
     owner_op,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, is_scalar
+from tir_mlir.dialect.ir.op_traits import is_scalar
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineYieldOp,
+    ConstantOp,
+    StridedMetadataOp,
+    SubviewOp,
+    defining_op,
+    isa,
+)
 
 SIDE = 16
 ROWS, COLUMNS = "row_major", "col_major"
@@ -47,7 +56,7 @@ def fragment_view(call: ir.Operation, number: int) -> ir.Value | None:
 
 def root_of_view(view: ir.Value) -> ir.Value:
     """The buffer behind a view."""
-    while not isinstance(view.owner, ir.Block) and view.owner.name == "memref.subview":
+    while defining_op(view, SubviewOp) is not None:
         view = view.owner.operation.operands[0]
     return view
 
@@ -89,7 +98,7 @@ def _indices(desc: Func, number: int) -> list[ir.Value | None]:
     """The iters that index a parameter of a description."""
     for use in desc.args[number].uses:
         op = use.owner.operation
-        if op.name in AFFINE_ELEMENT_ACCESSES:
+        if isa(op, AffineElementAccessOp):
             return [index.simplify().is_value() for index in walk.access_indices(op)]
     return []
 
@@ -117,7 +126,7 @@ def expand_matrix_functions(module: ir.Module) -> None:
     for loop in warps:
         if not any(matrix_function(op) for op in walk.ops(loop.op)):
             for op in loop.body_ops():
-                if op.name != "affine.yield":
+                if not isa(op, AffineYieldOp):
                     edit.move_before(op, loop.op)
             edit.drop(loop.op)
 
@@ -153,7 +162,7 @@ def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
 def _filling(value: ir.Value, dtype: str) -> ir.Value:
     """A value in the type of a fragment; a constant remains one: it needs no rounding when the program runs."""
     source = owner_op(value)
-    if source.name == "arith.constant":
+    if isa(source, ConstantOp):
         return arith.constant(dtypes.to_mlir(dtype), ir.FloatAttr(source.attributes["value"]).value)
     return create.convert(value, dtype)
 
@@ -194,7 +203,7 @@ def _memory(op: ir.Operation) -> ir.Value | None:
     """The view of 16 x 16 elements that a load or store accesses: from the first on, row by row."""
     pointed = address(owner_op(op.operands[5]))
     start = None if pointed is None else owner_op(pointed[1])
-    if pointed is None or start is None or start.name != "memref.extract_strided_metadata":
+    if pointed is None or start is None or not isa(start, StridedMetadataOp):
         return None
     view = pointed[0].value
     if start.operands[0] != view or list(pointed[0].shape) != [SIDE, SIDE]:
@@ -205,7 +214,7 @@ def _memory(op: ir.Operation) -> ir.Value | None:
         stride = owner_op(stride).operands[0]
     number = constant_integer(stride)
     source = owner_op(stride)
-    is_its_own = source.name == "memref.extract_strided_metadata" and source.operands[0] == view and (
+    is_its_own = isa(source, StridedMetadataOp) and source.operands[0] == view and (
         list(source.results).index(stride) == 4
     )  # fmt: skip
     return view if is_its_own or (number is not None and number == strides[0]) else None

@@ -28,17 +28,23 @@ from tir_mlir.dialect.ir import (
     parents,
 )
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_VECTOR_ACCESSES,
-    ALLOCS,
     ASSOCIATIVE,
     DIFFERENCES,
-    ELEMENT_LOADS,
-    ELEMENT_STORES,
-    IFS,
-    POINTERS,
-    WRITING,
     accessed_memref,
     is_pure,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineVectorAccessOp,
+    AllocLikeOp,
+    CallOp,
+    DimOp,
+    ElementLoadOp,
+    ElementStoreOp,
+    FuncOp,
+    IfOp,
+    PointerOp,
+    WriteOp,
+    isa,
 )
 from tir_mlir.dialect.presburger import (
     NotABox,
@@ -129,7 +135,7 @@ def _condition(op: ir.Operation) -> str:
     if is_where(op):
         way = only_where(_excluded_iterations(op), op)
         return f"a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad){way}"
-    if op.name in IFS:
+    if isa(op, IfOp):
         return "it contains a condition; every iteration must compute the same"
     return f"it contains {op.name}, which is not a loop over a range"
 
@@ -142,24 +148,24 @@ def _excluded_iterations(guard: ir.Operation) -> isl.Set:
 
 def _check_other_ops(outer_ops: Sequence[ir.Operation]) -> None:
     for op in outer_ops:
-        if op.name in ALLOCS:
+        if isa(op, AllocLikeOp):
             raise NotRaisable(f"it allocates the buffer {Buffer(op.results[0]).name}", op)
-        if not is_pure(op) and op.name not in POINTERS and op.name != "memref.dim":
+        if not is_pure(op) and not isa(op, PointerOp, DimOp):
             raise NotRaisable(f"it contains a statement ({_op_text(op)}) outside the innermost loop", op)
 
 
 def _op_text(op: ir.Operation) -> str:
-    if op.name == "func.call":
+    if isa(op, CallOp):
         return f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
-    return f"a store to {Buffer(accessed_memref(op)).name}" if op.name in WRITING else op.name
+    return f"a store to {Buffer(accessed_memref(op)).name}" if isa(op, WriteOp) else op.name
 
 
 def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
-    vector = next((o for o in leaf if o.name in AFFINE_VECTOR_ACCESSES), None)
+    vector = next((o for o in leaf if isa(o, AffineVectorAccessOp)), None)
     if vector is not None:
         raise NotRaisable("it accesses several elements at once, as a vector", vector)
-    stores = [o for o in leaf if o.name in ELEMENT_STORES]
-    for op in sorted(leaf, key=lambda o: o.name != "func.call"):
+    stores = [o for o in leaf if isa(o, ElementStoreOp)]
+    for op in sorted(leaf, key=lambda o: not isa(o, CallOp)):
         if op not in stores and not is_pure(op):
             raise NotRaisable(f"it contains {_op_text(op)}, not only arithmetic on elements", op)
     if len(stores) != 1:
@@ -217,7 +223,7 @@ class _FormReader:
                 return number
             raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
         owner = value.owner.operation
-        if owner.name in ELEMENT_LOADS:
+        if isa(owner, ElementLoadOp):
             if owner not in self.nest.leaf:
                 raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
             return Leaf(self.operand(owner))
@@ -231,7 +237,7 @@ class _FormReader:
             position = self.nest.iterators.index(value)
             if self.mins[position].as_constant() == 0:
                 return OpNode("linalg.index", (("dim", str(position)),), "index", ())
-        elif value.owner.owner.operation.name == "func.func":  # type: ignore[union-attr]
+        elif isa(value.owner.owner.operation, FuncOp):  # type: ignore[union-attr]
             return OpNode("func.arg", (("number", str(ir.BlockArgument(value).arg_number)),), str(value.type), ())
         return None
 
@@ -303,10 +309,10 @@ def _with_init(form: Form, nest: _IteratorNest, reader: _FormReader, store: ir.O
 
 def _fill(op: ir.Operation, form: Form, reader: _FormReader, store: ir.Operation) -> Tree:
     """The constant with which an init fills exactly the region that the nest updates."""
-    stores = [o for o in ops(op) if o.name in ELEMENT_STORES]
+    stores = [o for o in ops(op) if isa(o, ElementStoreOp)]
     if len(stores) != 1 or accesses_of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
         raise NotRaisable("its init does more than fill the result", op)
-    if any(o.name in IFS for o in ops(op)[1:]):
+    if any(isa(o, IfOp) for o in ops(op)[1:]):
         raise NotRaisable("its init contains a condition", op)
     value = reader.tree(stores[0].operands[0])
     if any(True for _ in scalar_tree.leaves(value)):

@@ -11,7 +11,8 @@ from mlir.dialects import arith
 from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, VECTOR_LOAD, accessed_memref, is_scalar
+from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, accessed_memref, is_scalar
+from tir_mlir.dialect.ir.op_views import AffineVectorLoadOp, isa
 
 _MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)
 
@@ -100,7 +101,7 @@ def _flat(position: list[int], shape: list[int]) -> int:
 
 def _access(op: ir.Operation, values: list[ir.Value]) -> list[ir.Value]:
     buffer, indices = accessed_memref(op), walk.access_indices(op)
-    loads = op.name == VECTOR_LOAD
+    loads = isa(op, AffineVectorLoadOp)
     shape = vectors.shape_of(op.results[0] if loads else op.operands[0])
     loaded = []
     for number, point in enumerate(itertools.product(*map(range, shape))):

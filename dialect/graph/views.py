@@ -12,6 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, read_type
 from tir_mlir.dialect.ir import EachView, View, attrs, direct_ops, module_of, symbol
+from tir_mlir.dialect.ir.op_views import CallOp, ConstantOp, FuncOp, isa
 
 
 class Node(View, metaclass=EachView):
@@ -20,7 +21,7 @@ class Node(View, metaclass=EachView):
     @property
     def callee(self) -> TensorFunc | None:
         """The function that it calls, None of a linalg op and a constant."""
-        if self.op.name != "func.call":
+        if not isa(self.op, CallOp):
             return None
         name = ir.FlatSymbolRefAttr(self.op.attributes["callee"]).value
         return tensor_func(module_of(self.op), name)
@@ -28,7 +29,7 @@ class Node(View, metaclass=EachView):
     @property
     def kind(self) -> str:
         """The kind of the function that it calls, see `encoding`; "operator" of a linalg op, or "constant"."""
-        if self.op.name == "arith.constant":
+        if isa(self.op, ConstantOp):
             return "constant"
         callee = self.callee
         return encoding.OPERATOR if callee is None else callee.kind
@@ -49,7 +50,7 @@ class Node(View, metaclass=EachView):
     def inputs(self) -> list[ir.Value]:
         """What it reads, without the destinations of a linalg op."""
         operands = list(self.op.operands)
-        return operands if self.op.name == "func.call" else operands[: len(operands) - len(self.op.results)]
+        return operands if isa(self.op, CallOp) else operands[: len(operands) - len(self.op.results)]
 
     @property
     def results(self) -> list[ir.Value]:
@@ -173,7 +174,7 @@ class TensorFunc(View, metaclass=EachView):
 
 def is_tensor_func(op: Any) -> bool:
     """Whether an op of a module is a function of a graph, not of TensorIR."""
-    return op.operation.name == "func.func" and encoding.KIND in op.operation.attributes
+    return isa(op.operation, FuncOp) and encoding.KIND in op.operation.attributes
 
 
 def tensor_funcs(module: ir.Module | ir.Operation) -> list[TensorFunc]:

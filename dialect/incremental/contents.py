@@ -38,16 +38,15 @@ from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ACCESSES,
     AFFINE_LOOPS,
     ALLOCS,
-    BODIES,
     DATA_LOOPS,
     FOLDED,
-    IFS,
     NO_ACCESS,
     READING,
     YIELDS,
     accessed_memref,
     takes_no_memref,
 )
+from tir_mlir.dialect.ir.op_views import BodyOp, IfOp, MulIOp, isa
 
 _HEAD = NO_ACCESS | FOLDED | {"arith.index_cast", "memref.get_global"}
 ARGUMENT = "argument"
@@ -234,7 +233,7 @@ def signature(op: ir.Operation) -> Hashable:
         return ir.IntegerAttr(facts[attrs.ID]).value
     if attrs.NAME in facts:
         return ir.StringAttr(facts[attrs.NAME]).value
-    if op.name in IFS:
+    if isa(op, IfOp):
         inner = signature(op.regions[0].blocks[0].operations[0].operation)
         return None if inner is None else (op.name, inner)
     return op.name if op.name in _ONCE else None
@@ -358,7 +357,7 @@ class StepJournal(KnownModule):
         top = top_of(op)
         function = top.parent
         if function is None:
-            self.whole |= top.name in BODIES  # else it is in no module yet
+            self.whole |= isa(top, BodyOp)  # else it is in no module yet
             return
         number = self.function(function.operation)
         if number is None:
@@ -437,7 +436,7 @@ def changed_nests(module: ir.Module, touched: StepJournal) -> ChangedNests | Non
         new_contents = old_contents.contents_after(function.runs, fresh)
         if new_contents is None or not all(_is_free(nest) for nest in gone):
             return None
-        if not all(_is_free(nest) or nest.name == _PRODUCT for nest in fresh):
+        if not all(_is_free(nest) or nest.name in MulIOp.names for nest in fresh):
             return None
         if not function.add_buffers(new_ops, gone, new_contents, shared):
             return None

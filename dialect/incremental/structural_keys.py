@@ -24,7 +24,8 @@ from tir_mlir.dialect.ir import (
     owner_op,
     symbols_by_name,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_traits import accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocLikeOp, isa
 
 Origin = Any
 """The origin of a value: a count from the outside in, a shape variable's name, or an expression of these."""
@@ -109,7 +110,7 @@ def _block_key(op: ir.Operation) -> Hashable:
 
 def _access_key(op: ir.Operation) -> Hashable:
     """The key of an affine access: its nest and its buffer's shape; None if it depends on more."""
-    nest = nest_key_of(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
+    nest = nest_key_of(op) if isa(op, AffineElementAccessOp) else None
     if nest is None:
         return None
     memref = accessed_memref(op)
@@ -130,7 +131,7 @@ def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
     owner = memref.owner
     shape, is_static = _shape_of(memref)
     if not isinstance(owner, ir.Block):
-        return nest.attribute_key(shape, owner.operands) if owner.name in ALLOCS else None
+        return nest.attribute_key(shape, owner.operands) if isa(owner, AllocLikeOp) else None
     if is_static:
         return shape
     facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])

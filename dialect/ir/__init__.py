@@ -55,6 +55,9 @@ from tir_mlir.dialect.ir.memo import new_names as new_names
 from tir_mlir.dialect.ir.memo import only_reads as only_reads
 from tir_mlir.dialect.ir.memo import touch as touch
 from tir_mlir.dialect.ir.memo import touch_users as touch_users
+from tir_mlir.dialect.ir.op_views import defining_op as defining_op
+from tir_mlir.dialect.ir.op_views import dyn_cast as dyn_cast
+from tir_mlir.dialect.ir.op_views import isa as isa
 from tir_mlir.dialect.ir.symbols import KeptSymbols as KeptSymbols
 from tir_mlir.dialect.ir.symbols import erase_symbol as erase_symbol
 from tir_mlir.dialect.ir.symbols import kept_symbols as kept_symbols
@@ -76,7 +79,6 @@ from tir_mlir.dialect.ir.views import Func as Func
 from tir_mlir.dialect.ir.views import Iter as Iter
 from tir_mlir.dialect.ir.views import Loop as Loop
 from tir_mlir.dialect.ir.views import View as View
-from tir_mlir.dialect.ir.views import defining_op as defining_op
 from tir_mlir.dialect.ir.views import func_of as func_of
 from tir_mlir.dialect.ir.views import funcs as funcs
 from tir_mlir.dialect.ir.views import is_block as is_block
@@ -113,3 +115,4 @@ from tir_mlir.dialect.ir.walk import outermost_with_searches as outermost_with_s
 from tir_mlir.dialect.ir.walk import parse_set as parse_set
 from tir_mlir.dialect.ir.walk import position as position
 from tir_mlir.dialect.ir.walk import users as users
+from tir_mlir.dialect.ir.walk import views_in as views_in

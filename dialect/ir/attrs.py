@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAnAttribute, short_repr
 from tir_mlir.dialect.ir.memo import BoundedDict, touch
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 
 NAME = "tir.name"
 ID = "tir.id"
@@ -174,7 +175,7 @@ def is_wide(value: ir.Value) -> bool:
     if not isinstance(owner, ir.Block):
         return get(owner, DTYPE) == WIDE
     op, number = owner.owner.operation, ir.BlockArgument(value).arg_number
-    if op.name == "func.func":
+    if isa(op, FuncOp):
         return argument_attributes(op, number).get(DTYPE) == WIDE
     if DTYPES in op.attributes:
         names = get(op, NAMES)

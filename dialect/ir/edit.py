@@ -14,7 +14,19 @@ from tir_mlir.dialect.constants import float_constants
 from tir_mlir.dialect.ir import attrs, dtypes, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
 from tir_mlir.dialect.ir.memo import touch, touch_users
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_OPS, BODIES, MEMREF_OPERAND, TO_FLOAT, is_pure
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, TO_FLOAT, is_pure
+from tir_mlir.dialect.ir.op_views import (
+    AffineAccessOp,
+    AffineForOp,
+    AffineIfOp,
+    AffineOp,
+    AffineParallelOp,
+    ApplyOp,
+    BodyOp,
+    ConstantOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_size, is_where, parent_op
 from tir_mlir.dialect.ir.walk import constraints, is_inside, ops, used_outside
 
@@ -74,7 +86,7 @@ def _fold(op: ir.Operation) -> None:
 def _constant(value: ir.Value, unsigned: bool) -> float | int | None:
     if is_apply(value):
         return read_apply(value).as_constant()  # an index that became constant
-    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+    if defining_op(value, ConstantOp) is None:
         return None
     attribute = value.owner.attributes["value"]
     if isinstance(attribute, ir.IntegerAttr) and unsigned:
@@ -123,17 +135,17 @@ def _map(map_: ir.AffineMap) -> ir.Attribute:
 
 def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Operation:
     """Apply `change` to every index expression of an affine op. Returns the replacement op."""
-    if op.name in AFFINE_ACCESSES or op.name == "affine.apply":
+    if isa(op, AffineAccessOp, ApplyOp):
         operands = list(op.operands)
-        start = MEMREF_OPERAND[op.name] + 1 if op.name in AFFINE_ACCESSES else 0
+        start = MEMREF_OPERAND[op.name] + 1 if isa(op, AffineAccessOp) else 0
         indices = read_map(attrs.affine_map(op, "map"), operands[start:])
         map_, map_operands = emit_map([change(i) for i in indices])
         return rebuild(op, operands[:start] + map_operands, {"map": _map(map_)})
-    if op.name == "affine.for":
+    if isa(op, AffineForOp):
         return set_bounds(op, [change(i) for i in Loop(op).lowers], [change(i) for i in Loop(op).uppers])
-    if op.name == "affine.parallel":
+    if isa(op, AffineParallelOp):
         return rebind(op, [change(i) for i in _raw_bindings(op)])
-    if op.name == "affine.if":
+    if isa(op, AffineIfOp):
         return rebuild_guard(op, [Constraint(change(c.index), c.is_eq) for c in constraints(op)])
     raise ValueError(f"{op.name} has no index expressions")
 
@@ -173,7 +185,7 @@ def substitute(mapping: Mapping[ir.Value, Index], root: ir.Operation | None = No
     """
     users = dict.fromkeys(use.owner.operation for value in mapping for use in value.uses)
     for user in users if root is None else [u for u in users if is_inside(u, root)]:
-        if user.name in AFFINE_OPS:
+        if isa(user, AffineOp):
             rewrite_indices(user, lambda i: i.substitute(mapping))
         else:
             _substitute_operands(user, mapping)
@@ -192,10 +204,10 @@ def _substitute_operands(user: ir.Operation, mapping: Mapping[ir.Value, Index]) 
 def fold_applies(root: ir.Operation) -> None:
     """Fold every `affine.apply` under `root` into its affine users, and erase the unused ones."""
     for op in ops(root):
-        if op.name in AFFINE_OPS and any(is_apply(v) for v in op.operands):
+        if isa(op, AffineOp) and any(is_apply(v) for v in op.operands):
             rewrite_indices(op, lambda i: i)
     for op in reversed(ops(root)):
-        if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
+        if isa(op, ApplyOp) and not any(True for _ in op.results[0].uses):
             touch(op)
             op.erase()
 
@@ -206,7 +218,7 @@ def fold_choices(root: ir.Operation) -> None:
     The parser does the same. Guards and inits are kept.
     """
     for op in reversed(ops(root)):
-        if op.name != "affine.if" or is_init(op) or is_where(op):
+        if op.name not in AffineIfOp.names or is_init(op) or is_where(op):
             continue
         conditions = [(c.index.simplify().as_constant(), c.is_eq) for c in constraints(op)]
         if any(n is None for n, _ in conditions):
@@ -229,7 +241,7 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
     """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
     owner = ip.block.owner.operation
-    if owner.name not in BODIES:
+    if not isa(owner, BodyOp):
         touch(owner)
     new = op.operation.clone(ip).operation
     if mapping:
@@ -330,7 +342,7 @@ def prune(op: ir.Operation, stop: ir.Operation) -> None:
     """Erase an op and the enclosing loops and guards that become empty, up to `stop`."""
     parent = parent_op(op)
     erase(op)
-    may_go = parent != stop.operation and (is_loop(parent) or parent.name == "affine.if")
+    may_go = parent != stop.operation and (is_loop(parent) or isa(parent, AffineIfOp))
     if may_go and len(parent.regions[0].blocks[0].operations) == 1:
         prune(parent, stop)
 

@@ -7,6 +7,7 @@ import re
 from mlir import ir
 
 from tir_mlir.dialect.ir.op_traits import may_write
+from tir_mlir.dialect.ir.op_views import CallOp, IntToPtrOp, isa
 from tir_mlir.dialect.ir.views import Buffer, Loop
 
 WARP = 32
@@ -24,7 +25,7 @@ def is_fragment(buffer: Buffer) -> bool:
 
 def matrix_function(op: ir.Operation) -> str | None:
     """The matrix function that an op calls, if it calls one."""
-    if op.name != "func.call":
+    if not isa(op, CallOp):
         return None
     callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     return callee if callee in MATRIX_FUNCTIONS else None
@@ -39,7 +40,7 @@ def has_strides(buffer: Buffer) -> bool:
 
 def _calls(op: ir.Operation) -> list[ir.Operation]:
     """The calls that use what is computed from the results of an op."""
-    if op.name == "func.call":
+    if isa(op, CallOp):
         return [op]
     return [call for result in op.results for use in result.uses for call in _calls(use.owner.operation)]
 
@@ -49,5 +50,5 @@ def is_warp_loop(loop: Loop) -> bool:
     iterations, all the same. What they access, they access once."""
     if loop.kind != "threadIdx.x" or loop.const_extent != WARP or any(True for _ in loop.var.uses):
         return False
-    effects = [op for op in loop.body_ops() if op.regions or (may_write(op.name) and op.name != "llvm.inttoptr")]
+    effects = [op for op in loop.body_ops() if op.regions or (may_write(op.name) and not isa(op, IntToPtrOp))]
     return bool(effects) and all(matrix_function(op) for op in effects)

@@ -11,6 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine, short_repr
 from tir_mlir.dialect.ir.memo import ENTRIES
+from tir_mlir.dialect.ir.op_views import ApplyOp, ConstantOp, FuncOp, defining_op, isa
 from tir_mlir.dialect.symbolic import Dim, equal, from_affine
 
 AffineExpr = ir.AffineExpr
@@ -240,15 +241,15 @@ def is_symbol(value: ir.Value) -> bool:
     """Whether a value is an affine symbol (a size or function argument) and not a dimension (loop variable, iter)."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return owner.owner.operation.name == "func.func"  # FuncOp.name would be the symbol
+        return isa(owner.owner.operation, FuncOp)  # FuncOp.name would be the symbol
     parent = owner.parent
-    return parent is not None and parent.name == "func.func" and owner.name != "affine.apply"
+    return parent is not None and isa(parent, FuncOp) and not isa(owner, ApplyOp)
 
 
 def constant_integer(value: ir.Value) -> int | None:
     """The integer that a value is as `arith.constant`; None for any other."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+    if isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
         return None
     return ir.IntegerAttr(owner.attributes["value"]).value
 
@@ -345,7 +346,7 @@ def _producer_index(value: ir.Value) -> Index | None:
 
 
 def is_apply(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply"
+    return defining_op(value, ApplyOp) is not None
 
 
 def read_apply(value: ir.Value) -> Index:

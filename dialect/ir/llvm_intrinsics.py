@@ -11,6 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import vectors
+from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 from tir_mlir.dialect.ops import MLIR_OPS, SCALAR_FUNCTIONS
 
 CALL = "llvm.call_intrinsic"
@@ -162,7 +163,7 @@ def _scalar_dot(count: int, signs: str, operands: Sequence[ir.Value], type_: ir.
     first = 0
     if upper:
         constant = upper[0].owner
-        if isinstance(constant, ir.Block) or constant.name != "arith.constant":
+        if isinstance(constant, ir.Block) or not isa(constant, ConstantOp):
             return None
         first = 2 * bool(ir.IntegerAttr(constant.attributes["value"]).value)
     for n in range(count):

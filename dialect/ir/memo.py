@@ -23,7 +23,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics.remarks import redirect_remarks
 from tir_mlir.dialect.ir.budget import given_operations
-from tir_mlir.dialect.ir.op_traits import BODIES
+from tir_mlir.dialect.ir.op_views import BodyOp, isa
 
 F = TypeVar("F", bound=Callable[..., Any])
 K = TypeVar("K")
@@ -222,7 +222,7 @@ def touch_here() -> None:
     current = open_journal()
     if current is not None:
         owner = ir.InsertionPoint.current.block.owner
-        if owner.operation.name not in BODIES:
+        if not isa(owner.operation, BodyOp):
             current.add(owner.operation)
 
 

@@ -6,7 +6,8 @@
     a cast or None        -->  defining_op(value, CastOp)
 
 A class without an op of its own, such as `AccessOp`, is an interface: its ops have a class that derives from it. A view
-lives for one call: create it where it is used, never keep it across a rewrite.
+lives for one call: create it where it is used, never keep it across a rewrite. What asks most ops of a program, again
+and again, asks the set: `op.name in LoadOp.names`.
 """
 
 from __future__ import annotations
@@ -58,14 +59,30 @@ class TypedOp:
 V = TypeVar("V", bound=TypedOp)
 
 
-def isa(op: ir.Operation, kind: type[TypedOp]) -> bool:
-    """Whether an op has a class."""
-    return op.name in kind.names
+def isa(op: ir.Operation | ir.OpView, kind: type[TypedOp], *others: type[TypedOp]) -> bool:
+    """Whether an op has a class, or one of several."""
+    name = op.name
+    return name in kind.names or (bool(others) and any(name in other.names for other in others))
 
 
 def dyn_cast(op: ir.Operation, kind: type[V]) -> V | None:
     """The view of an op by its class; None for an op that does not have it."""
     return kind(op) if op.name in kind.names else None
+
+
+# --- the op of a value ----------------------------------------------------------------------------------------------
+
+
+@overload
+def defining_op(value: ir.Value) -> ir.Operation | None: ...
+@overload
+def defining_op(value: ir.Value, kind: type[V]) -> V | None: ...
+def defining_op(value: ir.Value, kind: type[V] | None = None) -> ir.Operation | V | None:
+    """The op that a value is a result of, or its view; None for an argument, or an op of another class."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return None
+    return owner.operation if kind is None else dyn_cast(owner.operation, kind)
 
 
 # --- memory ---------------------------------------------------------------------------------------------------------

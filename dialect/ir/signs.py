@@ -17,13 +17,12 @@ from tir_mlir.dialect.ir.op_traits import (
     INDEX_CASTS,
     LANES,
     LOADS,
-    POINTERS,
     SIGNLESS,
     UNSIGNED,
-    VIEWS,
     WIDENINGS,
     accessed_memref,
 )
+from tir_mlir.dialect.ir.op_views import ByteViewOp, ConstantOp, FuncOp, PointerOp, ViewLikeOp, isa
 
 _UNSIGNED_OPS = frozenset(UNSIGNED.values())
 _UNSIGNED_RESULT = _UNSIGNED_OPS - INDEX_CASTS - WIDENINGS
@@ -49,7 +48,7 @@ def signed_predicate(number: int) -> tuple[int, bool]:
 
 def mark(value: ir.Value, dtype: str) -> ir.Value:
     """Record that a value has an unsigned type, unless its op says so. Returns the value."""
-    if dtypes.is_unsigned(dtype) and not isinstance(value.owner, ir.Block) and value.owner.name != "arith.constant":
+    if dtypes.is_unsigned(dtype) and not isinstance(value.owner, ir.Block) and not isa(value.owner, ConstantOp):
         if dtype_of(value) != dtype:
             value.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
     return value
@@ -148,8 +147,8 @@ def _parameter_dtype(argument: ir.Value) -> str | None:
     """What a parameter of a function declares; None for other block arguments."""
     op = ir.BlockArgument(argument).owner.owner.operation
     number = ir.BlockArgument(argument).arg_number
-    return attrs.argument_attributes(op, number).get(attrs.DTYPE) if op.name == "func.func" else None
+    return attrs.argument_attributes(op, number).get(attrs.DTYPE) if isa(op, FuncOp) else None
 
 
 def _is_view(op: ir.Operation) -> bool:
-    return (op.name in VIEWS or op.name in POINTERS) and op.name != "memref.view"  # which has a type of its own
+    return (isa(op, ViewLikeOp, PointerOp)) and not isa(op, ByteViewOp)  # which has a type of its own

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.create import apply
 from tir_mlir.dialect.ir.index import Index, read_value
 from tir_mlir.dialect.ir.memo import ENTRIES, touch_size
+from tir_mlir.dialect.ir.op_views import FuncOp, MulIOp, isa
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine, grouped_text, is_nonnegative, parse
 
@@ -32,14 +33,14 @@ _DIVISIONS = (ir.AffineFloorDivExpr, ir.AffineCeilDivExpr, ir.AffineModExpr)
 def is_product(value: ir.Value) -> bool:
     """Whether a shape variable is a product of others."""
     owner = value.owner
-    return not isinstance(owner, ir.Block) and owner.name == "arith.muli" and is_size(owner.operation)
+    return not isinstance(owner, ir.Block) and isa(owner, MulIOp) and is_size(owner.operation)
 
 
 def is_factor(value: ir.Value) -> bool:
     """Whether a value is a shape variable, which is >= 0; a stride is none."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return owner.owner.operation.name == "func.func" and isinstance(value.type, ir.IndexType)
+        return isa(owner.owner.operation, FuncOp) and isinstance(value.type, ir.IndexType)
     return is_size(owner.operation)
 
 
@@ -104,7 +105,7 @@ def evaluate_size(name: str, values: Mapping[str, int]) -> int:
 def factors_of(value: ir.Value) -> list[Index]:
     """The factors of a product of sizes: shape variables, quotients and remainders."""
     owner = value.owner
-    if not isinstance(owner, ir.Block) and owner.name == "arith.muli":
+    if not isinstance(owner, ir.Block) and isa(owner, MulIOp):
         return [factor for operand in owner.operands for factor in factors_of(operand)]
     return [read_value(value)]
 

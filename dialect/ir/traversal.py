@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.memo import active_cache, cache_while_frozen
+from tir_mlir.dialect.ir.op_views import FuncOp
 
 _ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
 
@@ -88,12 +89,12 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
 def parents(op: ir.Operation) -> list[ir.Operation]:
     """The ancestors of `op`, innermost first, up to and including its function."""
     if active_cache() is not None:  # the ancestors of the parent are known, or will be asked for again
-        if op.name == "func.func" or (parent := op.parent) is None:
+        if op.name in FuncOp.names or (parent := op.parent) is None:
             return []
         return [parent.operation, *parents(parent.operation)]
     ancestors: list[ir.Operation] = []
     current = op.operation
-    while current.name != "func.func" and current.parent is not None:
+    while current.name not in FuncOp.names and current.parent is not None:
         current = current.parent.operation
         ancestors.append(current)
     return ancestors
@@ -102,6 +103,6 @@ def parents(op: ir.Operation) -> list[ir.Operation]:
 def top_of(op: ir.Operation) -> ir.Operation:
     """The op in the body of a function that contains `op`; else the outermost op around it."""
     current = op.operation
-    while (parent := current.parent) is not None and parent.name != "func.func":
+    while (parent := current.parent) is not None and parent.name not in FuncOp.names:
         current = parent.operation
     return current

@@ -11,7 +11,7 @@ from mlir.dialects import affine, vector
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Index, emit_map
 from tir_mlir.dialect.ir.memo import touch_here
-from tir_mlir.dialect.ir.op_traits import VECTOR_LOAD
+from tir_mlir.dialect.ir.op_views import AffineVectorLoadOp, isa
 
 
 def shape_of(value: ir.Value) -> list[int]:
@@ -92,4 +92,4 @@ def underlying_load(value: ir.Value) -> ir.Operation | None:
     if op is not None and op.name == "vector.shape_cast":
         value = op.operands[0]
         op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    return op if op is not None and op.name == VECTOR_LOAD else None
+    return op if op is not None and isa(op, AffineVectorLoadOp) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeGuard, TypeVar, overload
+from typing import Any, TypeGuard, TypeVar
 
 from mlir import ir
 
@@ -16,8 +16,24 @@ from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map, read_value
 from tir_mlir.dialect.ir.memo import ENTRIES, cache_while_frozen, frozen, size_names
-from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED, SIZES, VIEWS
-from tir_mlir.dialect.ir.op_views import V, dyn_cast
+from tir_mlir.dialect.ir.op_traits import FOLDED, SIZES
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    AffineIfOp,
+    AffineParallelOp,
+    AllocLikeOp,
+    AllocOp,
+    ByteViewOp,
+    DimOp,
+    FloorDivOp,
+    FuncOp,
+    MemrefCastOp,
+    MulIOp,
+    ScfIfOp,
+    SubviewOp,
+    ViewLikeOp,
+    isa,
+)
 from tir_mlir.dialect.ir.traversal import direct_ops
 
 TENSOR_LEVEL = "graph.kind"
@@ -26,33 +42,33 @@ TENSOR_LEVEL = "graph.kind"
 
 def is_program(op: ir.Operation) -> bool:
     """Whether an op of a module is a function of TensorIR with a body."""
-    return op.name == "func.func" and len(op.regions[0].blocks) > 0 and TENSOR_LEVEL not in op.attributes
+    return op.name in FuncOp.names and len(op.regions[0].blocks) > 0 and TENSOR_LEVEL not in op.attributes
 
 
 def is_loop(op: Any) -> bool:
-    return op.name == "affine.for"
+    return op.name in AffineForOp.names
 
 
 def is_block(op: Any) -> bool:
-    return op.name == "affine.parallel" and attrs.BLOCK in op.attributes
+    return op.name in AffineParallelOp.names and attrs.BLOCK in op.attributes
 
 
 def is_init(op: Any) -> bool:
-    return op.name == "affine.if" and attrs.INIT in op.attributes
+    return op.name in AffineIfOp.names and attrs.INIT in op.attributes
 
 
 def is_where(op: Any) -> bool:
-    return op.name == "affine.if" and attrs.WHERE in op.attributes
+    return op.name in AffineIfOp.names and attrs.WHERE in op.attributes
 
 
 def is_view(op: ir.Operation | None) -> TypeGuard[ir.Operation]:
     """Whether an op makes a view of another buffer, and not the only name by which that is accessed."""
-    return op is not None and op.name in VIEWS and attrs.SOLE not in op.attributes
+    return op is not None and op.name in ViewLikeOp.names and attrs.SOLE not in op.attributes
 
 
 def is_data_where(op: Any) -> bool:
     """Whether an op is the guard of a block by a condition on data."""
-    return op.name == "scf.if" and attrs.WHERE in op.attributes
+    return op.name in ScfIfOp.names and attrs.WHERE in op.attributes
 
 
 @dataclass(unsafe_hash=True, slots=True)
@@ -290,11 +306,11 @@ class Buffer:
 
     @property
     def is_alloc(self) -> bool:
-        return self.op is not None and self.op.name in ALLOCS
+        return self.op is not None and isa(self.op, AllocLikeOp)
 
     @property
     def is_view(self) -> bool:
-        return self.op is not None and self.op.name == "memref.subview"
+        return self.op is not None and isa(self.op, SubviewOp)
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -344,7 +360,7 @@ class Buffer:
             map_ = facts[attrs.SHAPE]
             by_name = symbols_by_name(self.value.owner.owner)
             return read_map(map_, [by_name[n] for n in facts[attrs.SYMS]])
-        if self.op.name == "memref.cast":
+        if isa(self.op, MemrefCastOp):
             return Buffer(self.op.operands[0]).dims
         sizes = iter(_dynamic_sizes(self.op))
         return [Index.constant(n) if n is not None else next(sizes) for n in shape]
@@ -387,7 +403,7 @@ class Func(View):
     @property
     def allocs(self) -> list[Buffer]:
         """The buffers that the function's root block owns."""
-        return [Buffer(op.results[0]) for op in self.body_ops() if op.name == "memref.alloc"]
+        return [Buffer(op.results[0]) for op in self.body_ops() if isa(op, AllocOp)]
 
     @property
     def symbols(self) -> dict[str, ir.Value]:
@@ -427,7 +443,7 @@ def func_of(op: ir.Operation) -> Func:
 
 @cache_while_frozen
 def _func_above(op: ir.Operation) -> ir.Operation:
-    while op.name != "func.func":
+    while op.name not in FuncOp.names:
         op = parent_op(op)
     return op
 
@@ -473,9 +489,9 @@ def is_size(op: ir.Operation) -> bool:
     """Whether an op defines a shape variable: an extent `n`, a quotient of an extent such as `n * 16`, a product."""
     if attrs.NAME not in op.attributes:
         return False
-    if op.name == "arith.muli":  # see size_products; the name of any other value is an identifier
+    if isa(op, MulIOp):  # see size_products; the name of any other value is an identifier
         return " * " in attrs.get(op, attrs.NAME)
-    return op.name == "memref.dim" or (op.name == "arith.floordivsi" and isinstance(op.results[0].type, ir.IndexType))
+    return isa(op, DimOp) or (isa(op, FloorDivOp) and isinstance(op.results[0].type, ir.IndexType))
 
 
 def symbol_name(value: ir.Value) -> str:
@@ -492,18 +508,6 @@ def owner_op(value: ir.Value) -> ir.Operation:
     return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 
 
-@overload
-def defining_op(value: ir.Value) -> ir.Operation | None: ...
-@overload
-def defining_op(value: ir.Value, kind: type[V]) -> V | None: ...
-def defining_op(value: ir.Value, kind: type[V] | None = None) -> ir.Operation | V | None:
-    """The op that a value is a result of, or its view; None for an argument, or an op of another class."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return None
-    return owner.operation if kind is None else dyn_cast(owner.operation, kind)
-
-
 @lru_cache(maxsize=ENTRIES)
 def _strings(attr: ir.Attribute) -> tuple[str, ...]:
     """The strings of an array; attributes are unique in a context, so that most are read once."""
@@ -515,11 +519,11 @@ def _over_symbols(op: ir.Operation, key: str, symbols: Sequence[ir.Value]) -> li
 
 
 def _dynamic_sizes(op: ir.Operation) -> list[Index]:
-    if op.name == "memref.subview":
+    if isa(op, SubviewOp):
         counts = attrs.integers(op, "operandSegmentSizes")
         start = counts[0] + counts[1]
         return [Index.from_value(v) for v in list(op.operands)[start : start + counts[2]]]
-    if op.name == "memref.view":
+    if isa(op, ByteViewOp):
         operands = list(op.operands)[2:]
     else:
         operands = list(op.operands)[: attrs.integers(op, "operandSegmentSizes")[0]]

@@ -13,8 +13,8 @@ from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, cache_while_frozen
-from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, index_operands
-from tir_mlir.dialect.ir.op_views import V
+from tir_mlir.dialect.ir.op_traits import index_operands
+from tir_mlir.dialect.ir.op_views import AffineParallelOp, DataLoopOp, FuncOp, ScfIfOp, V, WhileOp, isa
 from tir_mlir.dialect.ir.traversal import direct_ops, top_of, visit
 from tir_mlir.dialect.ir.traversal import find as find
 from tir_mlir.dialect.ir.traversal import ops as ops
@@ -44,7 +44,7 @@ def enclosing_block(op: ir.Operation) -> Block | Func:
     for parent in parents(op):
         if is_block(parent):
             return Block(parent)
-        if parent.name == "func.func":
+        if isa(parent, FuncOp):
             return Func(parent)
     raise ValueError("an op outside any function has no enclosing block")
 
@@ -87,7 +87,7 @@ def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
 
 def all_blocks(root: ir.Operation) -> list[Block]:
     """Every block under `root`, including nested blocks and those in inits, pre-order."""
-    return [Block(o) for o in ops(root) if o.name == "affine.parallel" and is_block(o)]  # few ops are asked twice
+    return [Block(o) for o in ops(root) if o.name in AffineParallelOp.names and is_block(o)]  # few ops are asked twice
 
 
 def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
@@ -118,7 +118,7 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
 
 def is_data_loop(op: ir.Operation) -> bool:
     """Whether an op is a loop with bounds or a condition computed from data."""
-    return op.name in DATA_LOOPS or is_bound_value(op)
+    return isa(op, DataLoopOp) or is_bound_value(op)
 
 
 def is_bound_value(op: ir.Operation) -> bool:
@@ -144,7 +144,7 @@ def outermost_with_searches(block: Block) -> ir.Operation:
         above = parent.operation
         if is_where(above) or is_data_where(above):
             top = above
-        elif above.name == "scf.if" and above.parent is not None and is_bound_value(above.parent.operation):
+        elif isa(above, ScfIfOp) and above.parent is not None and is_bound_value(above.parent.operation):
             top = above.parent.operation
         else:
             break
@@ -155,7 +155,7 @@ def data_loop_name(op: ir.Operation) -> str:
     """A loop over data in words: `loop k, whose bounds are data`."""
     if is_bound_value(op):
         return f"the binding of iter {attrs.get(op, attrs.LOOP, 'i')}, which is not affine"
-    if op.name == "scf.while":
+    if isa(op, WhileOp):
         return "a while loop"
     return f"loop {attrs.get(op, attrs.LOOP, 'i')}, whose bounds are data"
 

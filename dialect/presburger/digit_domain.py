@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     is_symbol,
     used_dims,
 )
+from tir_mlir.dialect.ir.op_views import AffineIfOp, FuncOp, isa
 from tir_mlir.dialect.presburger.digits import DigitSum, Ends, InDigits, MixedRadixNumber, in_digits, is_range_of
 from tir_mlir.dialect.presburger.intervals import constant_bounds, has_division
 from tir_mlir.dialect.presburger.sets import Domain, dim_type, enclosing, local_space, nonneg, start, to_aff, zeros
@@ -103,12 +104,12 @@ class IterationNest:
                 bindings = Block(parent).bindings or [Index.constant(0)]
                 variables = parent.regions[0].blocks[0].arguments
                 bound |= {v: b.substitute(bound) for v, b in zip(variables, bindings, strict=True)}
-            elif parent.name == "affine.if":
+            elif isa(parent, AffineIfOp):
                 inner = chain[number + 1].block if number + 1 < len(chain) else body
                 if inner != parent.regions[0].blocks[0]:
                     return None
                 conditions += [Constraint(c.index.substitute(bound), c.is_eq) for c in constraints(parent)]
-            elif parent.name != "func.func":
+            elif not isa(parent, FuncOp):
                 return None
         resolved = [i.substitute(bound).simplify() for i in indices]
         if not any(has_division(i.expr) for i in (*resolved, *(c.index for c in conditions))):

@@ -14,7 +14,8 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, cache_while_frozen, dtypes, read_value, signs
-from tir_mlir.dialect.ir.op_traits import CASTS, COMPUTED_ACCESSES, INDEX_CASTS, index_operands
+from tir_mlir.dialect.ir.op_traits import CASTS, INDEX_CASTS, index_operands
+from tir_mlir.dialect.ir.op_views import ApplyOp, ComputedAccessOp, ConstantOp, FloorDivOp, isa
 from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
 MOST = 1 << 16
@@ -38,7 +39,7 @@ def stays_within(op: ir.Operation, block: Block, mins: Sequence[Index], extents:
     points of its domain. False if they are not known, for instance because they are loaded.
     """
     points = _points(block)
-    if points is None or op.name not in COMPUTED_ACCESSES:
+    if points is None or not isa(op, ComputedAccessOp):
         return False
     for value, low, extent in zip(index_operands(op), mins, extents, strict=True):
         index, start, size = _value(value, points), index_values(low, points), index_values(extent, points)
@@ -60,14 +61,12 @@ def _points(block: Block) -> dict[ir.Value, Values] | None:
 
 def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     """An integer (as int64) or float at all points; None if it is not known or not finite."""
-    if isinstance(value.type, ir.IndexType) and (
-        isinstance(value.owner, ir.Block) or value.owner.name == "affine.apply"
-    ):
+    if isinstance(value.type, ir.IndexType) and (isinstance(value.owner, ir.Block) or isa(value.owner, ApplyOp)):
         return index_values(read_value(value), points)
     if isinstance(value.owner, ir.Block):
         return None
     op = value.owner.operation
-    if op.name == "arith.constant":
+    if isa(op, ConstantOp):
         number = op.attributes["value"]
         return np.array([number.value]) if isinstance(number, ir.IntegerAttr | ir.FloatAttr) else None
     evaluated = _FLOATS.keys() | _INTEGERS.keys() | CASTS | INDEX_CASTS
@@ -93,7 +92,7 @@ def _evaluate_op(op: ir.Operation, parts: list[Values]) -> Values | None:
             parts = [np.trunc(parts[0])] if np.all(np.abs(parts[0]) < _EXACT) else []
         if not parts or any(np.any(np.abs(p) >= _EXACT) for p in parts):
             return None
-        if op.name == "arith.floordivsi" and np.any(parts[1] == 0):
+        if isa(op, FloorDivOp) and np.any(parts[1] == 0):
             return None
         wide = [p.astype(np.float64) for p in parts]  # exact below 2^53, so that an overflow is seen
         low, high = dtypes.limits(dtype)

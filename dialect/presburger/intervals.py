@@ -30,7 +30,8 @@ from tir_mlir.dialect.ir import (
     trim,
     used_dims,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, index_operands
+from tir_mlir.dialect.ir.op_traits import index_operands
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, FuncOp, isa
 
 
 class LinearTerms(NamedTuple):
@@ -175,7 +176,7 @@ ValueRanges = dict[ir.Value, tuple[Bound, Bound]]
 
 def enclosing_ranges(op: ir.Operation) -> ValueRanges:
     """The ranges of the loop variables and iters around an op: loops by their bounds, iters by their domains."""
-    parent = None if op.name == "func.func" else op.parent
+    parent = None if op.name in FuncOp.names else op.parent
     return {} if parent is None else body_ranges(parent.operation)
 
 
@@ -336,7 +337,7 @@ def _are_bindings_in_domain(
 def is_access_in_bounds(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     """Whether intervals show that an affine load or store remains inside its buffer of constant shape."""
     owner = memref.owner
-    if not isinstance(owner, ir.Block) and owner.name not in ALLOCS:
+    if not isinstance(owner, ir.Block) and not isa(owner, AllocLikeOp):
         return False
     ranges = _ranges_of(index_operands(op), box)
     return _is_access_in_bounds(attrs.affine_map(op, "map"), ranges, tuple(ir.MemRefType(memref.type).shape))

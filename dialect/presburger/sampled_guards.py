@@ -8,6 +8,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Loop, is_block, is_loop, symbols_by_name
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.dialect.presburger.evaluated_indices import Values, index_values
 from tir_mlir.dialect.presburger.intervals import constant_bounds
 from tir_mlir.dialect.presburger.sets import enclosing
@@ -37,7 +38,7 @@ def false_alone(op: ir.Operation, guard: Sequence[Constraint]) -> set[int]:
 def _sample_iterations(op: ir.Operation) -> dict[ir.Value, Values] | None:
     """Values of the loops around an op at some iterations, the same in each run; None if these are not plain."""
     chain = enclosing(op.block, None)
-    if symbols_by_name(op) or not all(is_loop(p) or is_block(p) or p.name == "func.func" for p in chain):
+    if symbols_by_name(op) or not all(is_loop(p) or is_block(p) or isa(p, FuncOp) for p in chain):
         return None
     draw = np.random.default_rng(0)
     points: dict[ir.Value, Values] = {}

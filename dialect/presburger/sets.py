@@ -38,6 +38,7 @@ from tir_mlir.dialect.ir import (
     symbol_name,
     symbols_by_name,
 )
+from tir_mlir.dialect.ir.op_views import AffineIfOp, FuncOp, isa
 from tir_mlir.dialect.ir.size_products import factor_names, factors_of, shape_variables, value_of
 from tir_mlir.dialect.presburger.lazy_sets import LazyPoints, LazySet
 from tir_mlir.dialect.presburger.questions import question as question
@@ -173,7 +174,7 @@ def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value],
     """The cached domain of a structurally equal nest, over the values of this one; None without a structural key."""
     nest = nest_key_of(op)
     inner = None if top is None else nest_key_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
-    if nest is None or (inner is None and top is not None and top.name != "func.func"):
+    if nest is None or (inner is None and top is not None and not isa(top, FuncOp)):
         return None
     origins = [nest.origin(v) for v in extra]
     if None in origins:
@@ -211,7 +212,7 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
         elif is_block(parent):
             needed += Block(parent).bindings
             defined.update(parent.regions[0].blocks[0].arguments)
-        elif parent.name == "affine.if" and guards:
+        elif isa(parent, AffineIfOp) and guards:
             needed += [c.index for c in constraints(parent)]
     free = list(dict.fromkeys(v for i in needed for v in i.values if v not in defined and not is_symbol(v)))
     result = start(op, [*free, *iters, *loops])
@@ -220,7 +221,7 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
         for it in Block(top).iters:
             _add_bounds(result, it.var, [it.min], [it.min + it.extent])
     for number, parent in enumerate(chain):
-        if guards or parent.name != "affine.if":
+        if guards or not isa(parent, AffineIfOp):
             _enter(result, parent, chain[number + 1] if number + 1 < len(chain) else op)
     return result
 
@@ -316,14 +317,14 @@ def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
         arguments = list(block.body.arguments)
         for argument, binding in zip(arguments, block.bindings or [Index.constant(0)], strict=True):
             domain_.env[argument] = domain_.aff(binding)
-    elif parent.name == "affine.if":
+    elif isa(parent, AffineIfOp):
         conditions = [(domain_.aff(c.index), c.is_eq) for c in constraints(parent)]
         in_else = len(parent.regions[1].blocks) and child.block == parent.regions[1].blocks[0]
         if in_else:
             domain_.then(lambda points: points.subtract(_holding(points, conditions)))
         else:
             domain_.then(lambda points: points.intersect(_holding(points, conditions)))
-    elif parent.name != "func.func":
+    elif not isa(parent, FuncOp):
         domain_.exact = False
 
 

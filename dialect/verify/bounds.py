@@ -12,7 +12,8 @@ from tir_mlir.dialect.analysis import Access, access_domain, accesses_of_op, is_
 from tir_mlir.dialect.calls import ArenaView, is_arena_view
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, Iter, constraints, is_block, parents
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineElementAccessOp, AffineIfOp, ComputedAccessOp, isa
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -101,15 +102,15 @@ def access_shape(op: ir.Operation) -> None:
 
 def check_access(op: ir.Operation) -> bool:
     """The same; returns whether all indices of the op are of these kinds, so that it is proved to be inside."""
-    if op.name in AFFINE_ELEMENT_ACCESSES and intervals.is_access_in_bounds(
+    if isa(op, AffineElementAccessOp) and intervals.is_access_in_bounds(
         op, accessed_memref(op), intervals.enclosing_ranges(op)
     ):
         return True
-    if op.name in AFFINE_ACCESSES and is_reshaped(Buffer(accessed_memref(op))):
+    if isa(op, AffineAccessOp) and is_reshaped(Buffer(accessed_memref(op))):
         return _inside_view(op)
-    proved = op.name not in COMPUTED_ACCESSES or None not in known_indices(op)
+    proved = not isa(op, ComputedAccessOp) or None not in known_indices(op)
     for access in accesses_of_op(op):
-        if access.exact or (op.name in COMPUTED_ACCESSES and access_domain(access).exact):
+        if access.exact or (isa(op, ComputedAccessOp) and access_domain(access).exact):
             in_bounds(op, access)
         else:
             proved = False
@@ -162,7 +163,7 @@ def _is_condition(index: Index, op: ir.Operation) -> bool:
     """Whether a condition around an op says that an index is not negative, as `X[i - 1] if 1 <= i` does of i - 1."""
     chain = [op, *parents(op)]
     for child, parent in pairwise(chain):
-        if parent.name == "affine.if" and child.block == parent.regions[0].blocks[0]:
+        if isa(parent, AffineIfOp) and child.block == parent.regions[0].blocks[0]:
             gaps = [(index - c.index).simplify().as_constant() for c in constraints(parent)]
             if any(gap is not None and gap >= 0 for gap in gaps):
                 return True

@@ -41,7 +41,7 @@ from tir_mlir.dialect.ir import (
     symbol_name,
     users,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, ALLOCS, BODIES
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AllocLikeOp, BodyOp, isa
 from tir_mlir.dialect.presburger import (
     Domain,
     constraint_set,
@@ -434,10 +434,10 @@ def written_before_read(func: Func) -> None:
     What cannot be decided is accepted: writes at indices from data, or under conditions on data.
     """
     for op in ops(func.op):
-        if op.name in ALLOCS:
+        if isa(op, AllocLikeOp):
             buffer = op.results[0]
             buffer_accesses = [a for top in dict.fromkeys(users(buffer)) for a in accesses(top) if a.buffer == buffer]
-            reads = [a for a in buffer_accesses if not a.is_write and a.op.name == AFFINE_LOAD]
+            reads = [a for a in buffer_accesses if not a.is_write and isa(a.op, AffineLoadOp)]
             if reads and not _filled_before(reads, [a for a in buffer_accesses if a.is_write]):
                 _check_flow(func, buffer, any(a.is_write for a in buffer_accesses))
 
@@ -495,7 +495,7 @@ def _is_after_init(block: Block, write: Access, read: Access) -> bool:
 def _runs_before(first: ir.Operation, second: ir.Operation) -> bool:
     """Whether all of an op runs before another."""
     level = common_parent([first, second])
-    if level == first or any(p.name not in BODIES and not _is_root(p) for p in [level, *parents(level)]):
+    if level == first or any(not isa(p, BodyOp) and not _is_root(p) for p in [level, *parents(level)]):
         return False
     return child_towards(level, first).is_before_in_block(child_towards(level, second))
 

@@ -9,7 +9,7 @@ from tir_mlir.dialect.analysis import IterConflict, commutative_update, iter_con
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import not_affine
 from tir_mlir.dialect.ir import Block, Buffer, enclosing_block, is_inside
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE
+from tir_mlir.dialect.ir.op_views import AffineStoreOp, isa
 from tir_mlir.dialect.presburger import only_where
 from tir_mlir.dialect.verify.violation import fail
 
@@ -78,7 +78,7 @@ def _check_reduce(block: Block) -> None:
     if all(it.kind != "R" for it in block.iters):
         return
     for access in accesses(block.op):
-        if access.op.name != AFFINE_STORE or enclosing_block(access.op) != block:
+        if not isa(access.op, AffineStoreOp) or enclosing_block(access.op) != block:
             continue
         owner = Buffer(access.buffer).op
         if owner is not None and is_inside(owner, block.op):

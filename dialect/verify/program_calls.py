@@ -11,6 +11,7 @@ from tir_mlir.dialect.analysis.accesses import accesses_of_op, resolve_views
 from tir_mlir.dialect.calls import Effect, bound_sizes, callee_of, calls_in, effects_of, passed_dims
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, attrs, func_of
+from tir_mlir.dialect.ir.op_views import MemrefCastOp, isa
 from tir_mlir.dialect.presburger import constraint_text, domain, holds, question, region_map
 from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.verify.bounds import in_bounds
@@ -78,7 +79,7 @@ def _buffer(op: ir.Operation, callee: Func, number: int) -> None:
 
 
 def _uncast(buffer: Buffer) -> Buffer:
-    while buffer.op is not None and buffer.op.name == "memref.cast":
+    while buffer.op is not None and isa(buffer.op, MemrefCastOp):
         buffer = Buffer(buffer.op.operands[0])
     return buffer
 

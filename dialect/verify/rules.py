@@ -47,6 +47,7 @@ from tir_mlir.dialect.ir import (
     parents,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed_memref
+from tir_mlir.dialect.ir.op_views import AllocOp, FuncOp, isa
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -262,7 +263,7 @@ def declared_regions(op: ir.Operation) -> None:
 
 def _names_whole_buffers(block: Block) -> bool:
     """Whether each buffer that a block accesses is declared as a whole, which covers any access inside the buffer."""
-    allocated = {op.results[0] for op in ops(block.op) if op.name == "memref.alloc"}
+    allocated = {op.results[0] for op in ops(block.op) if isa(op, AllocOp)}
     for key, kind in ((attrs.READS, READ), (attrs.WRITES, WRITE)):
         if key not in block.op.attributes:
             continue
@@ -371,7 +372,7 @@ def _block_with_iters(op: ir.Operation) -> Block | None:
     """The innermost block with iters that an op is, or is in."""
     if is_block(op) and Block(op).has_iters:
         return Block(op)
-    return None if op.name == "func.func" else _block_with_iters(parent_op(op))
+    return None if isa(op, FuncOp) else _block_with_iters(parent_op(op))
 
 
 def init_first(op: ir.Operation) -> None:

@@ -27,7 +27,16 @@ from tir_mlir.dialect.ir import (
     parse_set,
     symbols_by_name,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_OPS
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    AffineIfOp,
+    AffineOp,
+    AffineParallelOp,
+    ApplyOp,
+    FuncOp,
+    StridedMetadataOp,
+    isa,
+)
 from tir_mlir.dialect.verify.rules import LARGEST, check_mlir, huge
 
 _INDICES = ("int32", "int64")
@@ -48,7 +57,7 @@ def check(module: ir.Module) -> None:
                 _check_attribute(op, key, op.attributes[key], op.name)
         if message := misfit(op):
             _fail(op, message)
-        if op.name == "func.func":
+        if isa(op, FuncOp):
             _check_names(op)
             _arguments(op)
     for op in listed:
@@ -69,11 +78,11 @@ def check_program(module: ir.Module) -> None:
             _parameter(func, number, arg.type, symbols)
         _assumption(func, symbols)
         for op in ops(func.op):
-            if op.name == "affine.for" and len(op.results):
+            if isa(op, AffineForOp) and len(op.results):
                 _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
             if is_block(op):
                 _regions(op)
-            if op.name in AFFINE_OPS and op.name != "affine.apply":
+            if isa(op, AffineOp) and not isa(op, ApplyOp):
                 _indices(op, list(op.operands), symbols.values())
 
 
@@ -368,12 +377,12 @@ def _refuse_stray(op: ir.Operation) -> None:
 
 
 def _inside_function(op: ir.Operation) -> None:
-    if not any(p.name == "func.func" for p in parents(op)):
+    if not any(isa(p, FuncOp) for p in parents(op)):
         _fail(op, f"{op.name} with tir attributes is outside any func.func")
 
 
 def _is_stray(op: ir.Operation) -> bool:
-    return op.name == "affine.parallel" and attrs.BLOCK not in op.attributes and attrs.ITERS in op.attributes
+    return isa(op, AffineParallelOp) and attrs.BLOCK not in op.attributes and attrs.ITERS in op.attributes
 
 
 _RULES: list[tuple[Callable[[ir.Operation], bool], Callable[[ir.Operation], None]]] = [
@@ -381,9 +390,9 @@ _RULES: list[tuple[Callable[[ir.Operation], bool], Callable[[ir.Operation], None
     (_is_stray, _refuse_stray),
     (is_where, _where),
     (is_data_where, _data_where),
-    (lambda op: op.name == "affine.if" and attrs.INIT in op.attributes, _init),
-    (lambda op: op.name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes, _strides),
-    (lambda op: op.name == "affine.for" and attrs.LOOP in op.attributes, _inside_function),
+    (lambda op: isa(op, AffineIfOp) and attrs.INIT in op.attributes, _init),
+    (lambda op: isa(op, StridedMetadataOp) and attrs.STRIDES in op.attributes, _strides),
+    (lambda op: isa(op, AffineForOp) and attrs.LOOP in op.attributes, _inside_function),
 ]
 
 
@@ -408,7 +417,7 @@ def misfit(op: ir.Operation) -> str:
     if attrs.DTYPE not in op.attributes:
         return ""
     dtype = attrs.get(op, attrs.DTYPE)
-    if op.name == "affine.for":
+    if isa(op, AffineForOp):
         return _misfit_text(dtype, ir.IndexType.get(), f"loop {attrs.get(op, attrs.LOOP, '')}".rstrip())
     if len(op.results) != 1:
         return f"{attrs.DTYPE} declares the type of a loop or of a result; {op.name} has {len(op.results)} results"

@@ -11,6 +11,7 @@ from mlir.dialects import arith, linalg, memref
 from tir_mlir.dialect.constants.dense import array_dtype, dense_array, is_dense, splat_of
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, direct_ops, walk
+from tir_mlir.dialect.ir.op_views import CopyOp, GetGlobalOp, isa
 
 _FIX = "fix: make it a parameter"
 
@@ -25,7 +26,7 @@ def constants_to_params(module: ir.Module, func: Func) -> dict[int, np.ndarray]:
     """
     arrays: dict[int, np.ndarray] = {}
     params: dict[str, ir.Value] = {}
-    for op in [o for o in walk.ops(func.op) if o.name == "memref.get_global"]:
+    for op in [o for o in walk.ops(func.op) if isa(o, GetGlobalOp)]:
         name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
         value = _initial_value(module, name, op)
         if (number := splat_of(value)) is not None:
@@ -61,7 +62,7 @@ def _fill(op: ir.Operation, number: ir.Attribute) -> None:
     buffer = op.results[0]
     type_ = ir.MemRefType(buffer.type)
     named = ir.Location.name("fill", op.location)
-    copies = [u.owner.operation for u in buffer.uses if u.owner.name == "memref.copy" and u.operand_number == 0]
+    copies = [u.owner.operation for u in buffer.uses if isa(u.owner, CopyOp) and u.operand_number == 0]
     for copy in copies:
         with ir.InsertionPoint(copy), named:
             linalg.fill(arith.constant(type_.element_type, number), outs=[copy.operands[1]])

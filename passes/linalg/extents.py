@@ -17,6 +17,7 @@ from mlir.dialects import arith, memref
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, is_apply, read_apply
 from tir_mlir.dialect.ir.op_traits import INDEX_ARITH
+from tir_mlir.dialect.ir.op_views import AddIOp, CompareIntegersOp, ConstantOp, DimOp, FloorDivOp, MulIOp, SubIOp, isa
 from tir_mlir.dialect.presburger import split_linear
 from tir_mlir.passes.linalg import reshapes
 
@@ -76,9 +77,9 @@ class ExtentSolver:
         if isinstance(value.owner, ir.Block) or value in self.free:
             return self.substitute_solved(Index.from_value(value))
         op = value.owner.operation
-        if op.name == "arith.constant":
+        if isa(op, ConstantOp):
             return Index.constant(ir.IntegerAttr(op.attributes["value"]).value)
-        if op.name == "memref.dim":
+        if isa(op, DimOp):
             return self._dim(op)
         if is_apply(value):
             index = read_apply(value)
@@ -128,7 +129,7 @@ class ExtentSolver:
     def assume(self, op: ir.Operation) -> None:
         """Add the equation that a `cf.assert` tells, if it tells one; what else it checks is taken for granted."""
         test = op.operands[0].owner
-        if isinstance(test, ir.Block) or test.name != "arith.cmpi":
+        if isinstance(test, ir.Block) or not isa(test, CompareIntegersOp):
             return
         if ir.IntegerAttr(test.attributes["predicate"]).value != int(arith.CmpIPredicate.eq):
             return
@@ -200,13 +201,13 @@ def _dictionary(facts: dict[str, object]) -> ir.Attribute:
 
 def _fold(op: ir.Operation, lhs: Index, rhs: Index) -> Index:
     """Sum, difference, product or quotient of two affine indices. Errors: NotAffine."""
-    if op.name == "arith.addi":
+    if isa(op, AddIOp):
         return lhs + rhs
-    if op.name == "arith.subi":
+    if isa(op, SubIOp):
         return lhs - rhs
-    if op.name == "arith.muli":
+    if isa(op, MulIOp):
         return lhs * rhs
-    return lhs // rhs if op.name == "arith.floordivsi" else lhs.ceildiv(rhs)
+    return lhs // rhs if isa(op, FloorDivOp) else lhs.ceildiv(rhs)
 
 
 def restore_shape_variables(func: Func) -> None:

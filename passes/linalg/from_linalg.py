@@ -22,7 +22,8 @@ from tir_mlir.dialect.ir import (
     is_block,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, CHOICES, DATA_LOOPS, ELEMENT_ACCESSES, NEUTRAL
+from tir_mlir.dialect.ir.op_traits import ALLOCS, CHOICES, ELEMENT_ACCESSES, NEUTRAL
+from tir_mlir.dialect.ir.op_views import AffineForOp, AllocLikeOp, ApplyOp, DataLoopOp, DimOp, StridedMetadataOp, isa
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.passes.linalg import generic, reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver, restore_shape_variables
@@ -103,7 +104,7 @@ def _check(func: Func) -> None:
 
 def _is_encoded(op: ir.Operation) -> bool:
     """Whether an op is a block, or a loop over data, of a TensorIR program."""
-    return is_block(op) or (op.name in DATA_LOOPS and attrs.LOOP in op.attributes)
+    return is_block(op) or (isa(op, DataLoopOp) and attrs.LOOP in op.attributes)
 
 
 def _check_type(type_: ir.Type, location: ir.Location) -> None:
@@ -172,10 +173,10 @@ def _name(func: Func, written: NameOfLocation) -> None:
         named.append(ir.DictAttr.get({attrs.NAME: ir.StringAttr.get(name), **facts}))
     func.op.attributes["arg_attrs"] = ir.ArrayAttr.get(named)
     for number, op in enumerate(_outside_blocks(func)):
-        if op.name == "affine.for" and attrs.LOOP not in op.attributes:
+        if isa(op, AffineForOp) and attrs.LOOP not in op.attributes:
             name = written(Loop(op).var.location) or f"o{number}"
             op.attributes[attrs.LOOP] = ir.StringAttr.get(name)
-        if op.name in ALLOCS and attrs.NAME not in op.attributes and (name := written(op.location)):
+        if isa(op, AllocLikeOp) and attrs.NAME not in op.attributes and (name := written(op.location)):
             op.attributes[attrs.NAME] = ir.StringAttr.get(name)
 
 
@@ -191,7 +192,7 @@ def _strides(func: Func) -> None:
     for arg in func.params:
         strides, _ = arg.type.get_strides_and_offset()
         users = [u.owner.operation for u in arg.value.uses]
-        has_strides = any(o.name == "memref.extract_strided_metadata" and attrs.STRIDES in o.attributes for o in users)
+        has_strides = any(isa(o, StridedMetadataOp) and attrs.STRIDES in o.attributes for o in users)
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         if has_strides or not isinstance(arg.type.layout, ir.StridedLayoutAttr) or dynamic not in strides:
             continue
@@ -214,7 +215,7 @@ def _allocations(func: Func, sizes: ExtentSolver) -> None:
     """Move every allocation to the top of the function, and name it."""
     allocs: list[ir.Operation] = []
     for op in _outside_blocks(func):
-        if op.name not in ALLOCS:
+        if not isa(op, AllocLikeOp):
             continue
         if ALLOCATED_PARAMETER in op.attributes or not _is_needed(op.results[0]):
             _drop(op)
@@ -259,7 +260,7 @@ def _erase_unused(func: Func, sizes: ExtentSolver) -> None:
     for op in reversed(_outside_blocks(func)):
         if op.name in _DROPPED:
             op.erase()
-        elif op.name == "memref.dim" and attrs.NAME not in op.attributes and _used(op):
+        elif isa(op, DimOp) and attrs.NAME not in op.attributes and _used(op):
             value = op.results[0]
             edit.substitute(
                 {
@@ -270,8 +271,8 @@ def _erase_unused(func: Func, sizes: ExtentSolver) -> None:
             )
     for op in reversed(_outside_blocks(func)):
         pure = op.name.split(".")[0] in ("arith", "math") or reshapes.is_view_op(op)
-        if (pure or op.name == "memref.dim" or op.name == "affine.apply") and not _used(op):
-            if op.name != "memref.dim" or not _is_symbol_of_shape(op, func):
+        if (pure or isa(op, DimOp, ApplyOp)) and not _used(op):
+            if not isa(op, DimOp) or not _is_symbol_of_shape(op, func):
                 op.erase()
 
 

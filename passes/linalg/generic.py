@@ -12,7 +12,8 @@ from mlir.dialects import memref
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
 from tir_mlir.dialect.ir import Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, ASSOCIATIVE, ELEMENT_LOADS
+from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, CopyOp, ElementLoadOp, MemrefLoadOp, isa
 from tir_mlir.dialect.presburger import dim_factors, span, split_linear
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver
@@ -59,7 +60,7 @@ class GenericOp:
 
 def read_generic(op: ir.Operation) -> GenericOp:
     """Read a `linalg.generic` or `memref.copy`. Errors: LinalgError."""
-    if op.name == "memref.copy":
+    if isa(op, CopyOp):
         rank = Buffer(op.operands[0]).rank
         same = ir.AffineMap.get_identity(rank)
         return GenericOp(op, (op.operands[0],), (op.operands[1],), (same, same), ("S",) * rank)
@@ -315,7 +316,7 @@ class BodyEmitter:
         if isinstance(value.owner, ir.Block):
             return self._argument(value)
         op = value.owner.operation
-        if op.name in ELEMENT_LOADS and op.parent is not None and op.parent.operation == self.generic.op:
+        if isa(op, ElementLoadOp) and op.parent is not None and op.parent.operation == self.generic.op:
             return self._gather(op)
         if op.name.split(".")[0] not in _SCALAR or len(op.results) != 1 or len(op.regions):
             raise LinalgError(
@@ -335,7 +336,7 @@ class BodyEmitter:
 
     def _gather(self, op: ir.Operation) -> ir.Value:
         """A load in the body, at indices that the body computes."""
-        if op.name == AFFINE_LOAD:
+        if isa(op, AffineLoadOp):
             raise LinalgError("affine.load in the body of a generic: use memref.load", op.location)
         buffer, indices = op.operands[0], list(op.operands)[1:]
         if self._is_plain_load(op):
@@ -347,7 +348,7 @@ class BodyEmitter:
         return memref.load(buffer, [self.made[i] for i in indices])
 
     def _is_plain_load(self, op: ir.Operation) -> bool:
-        return op.name == "memref.load" and all(self._index(i) is not None for i in list(op.operands)[1:])
+        return isa(op, MemrefLoadOp) and all(self._index(i) is not None for i in list(op.operands)[1:])
 
     # --- indices -----------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
+from tir_mlir.dialect.ir.op_views import AllocOp, ConstantOp, MemrefCastOp, defining_op, isa
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.constant_buffers import constants_to_params, erase_globals
 from tir_mlir.passes.linalg.emit_linalg import generic_op
@@ -89,10 +90,10 @@ def results_to_params(func: Func) -> None:
 
 def _source(value: ir.Value, end: ir.Operation) -> ir.Value:
     """The parameter, the allocation (also through casts) or the view that is returned."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name == "memref.cast":
+    while defining_op(value, MemrefCastOp) is not None:
         value = value.owner.operands[0]
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name == "memref.alloc" or reshapes.is_view(value):
+    if isinstance(owner, ir.Block) or isa(owner, AllocOp) or reshapes.is_view(value):
         if isinstance(value.type, ir.MemRefType):
             return value
     what = "a parameter" if isinstance(owner, ir.Block) else owner.name
@@ -162,7 +163,7 @@ def expand_integer_powers(module: ir.Module) -> None:
 
 def _exponent(op: ir.Operation) -> int:
     owner = op.operands[1].owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+    if isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
         raise LinalgError(
             "the exponent of math.fpowi is not a constant; fix: math.powf, with it as a float", op.location
         )

@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Buffer, Index, attrs, read_map
-from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, isa
 
 if TYPE_CHECKING:
     from tir_mlir.passes.linalg.extents import ExtentSolver
@@ -30,7 +30,7 @@ def is_view_op(op: Any) -> bool:
 def extents(value: ir.Value, sizes: ExtentSolver) -> list[Index]:
     """The extents of an allocation or view, as far as known."""
     op = value.owner.operation
-    if op.name in ALLOCS:
+    if isa(op, AllocLikeOp):
         return _fill_dynamic_dims(Buffer(value).shape, _sizes_of(op, sizes))
     if op.name in _VIEWS:
         return _VIEWS[op.name][0](op, sizes)

@@ -28,7 +28,20 @@ from tir_mlir.dialect.ir import (
     read_apply,
     same_indices,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ELEMENT_LOADS, IFS
+from tir_mlir.dialect.ir.op_views import (
+    AffineLoadOp,
+    AffineStoreOp,
+    AllocOp,
+    ApplyOp,
+    ConstantOp,
+    DimOp,
+    ElementLoadOp,
+    IfOp,
+    MemrefLoadOp,
+    MemrefStoreOp,
+    ScfIfOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.linalg.emit_linalg import generic_op
 from tir_mlir.passes.linalg.tensor_reshapes import emit_reshape
@@ -114,14 +127,14 @@ class _BodyWriter:
         for op in self.program.body_ops():
             if is_loop(op) or is_block(op):
                 self._nest(op)
-            elif op.name != "memref.alloc":
+            elif not isa(op, AllocOp):
                 self._write_scalar_op(op)
         results = self.program.args[len(self.body.arguments) :]
         ir.Operation.create("func.return", operands=[self.tensors[r] for r in results])
 
     def call(self) -> None:
         for op in self.program.body_ops():
-            if op.name == "memref.dim" and attrs.NAME in op.attributes:
+            if isa(op, DimOp) and attrs.NAME in op.attributes:
                 self._write_scalar_op(op)
         count = len(self.body.arguments)
         inputs = [bufferization.to_buffer(_buffer(v.type), v, read_only=True) for v in self.body.arguments]
@@ -136,7 +149,7 @@ class _BodyWriter:
 
     def _write_scalar_op(self, op: ir.Operation) -> None:
         """What is outside the nests: sizes, and numbers."""
-        if op.name == "memref.dim":
+        if isa(op, DimOp):
             if op.operands[0] not in self.tensors:
                 raise NotRaisable(f"the size {attrs.get(op, attrs.NAME, '?')} is that of no operand", op)
             axis = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
@@ -185,8 +198,8 @@ class _BodyWriter:
     def _block(self, block: Block, loops: Sequence[Loop]) -> None:
         axes = _IterAxes(block, loops)
         body = [op for op in block.body_ops() if not is_init(op)]
-        stores = [op for op in body if op.name == AFFINE_STORE]
-        if any(op.name == "memref.store" for op in body) or not stores:
+        stores = [op for op in body if isa(op, AffineStoreOp)]
+        if any(isa(op, MemrefStoreOp) for op in body) or not stores:
             raise NotRaisable(f'block "{block.name}" stores at indices from data', block.op)
         operands = Operands(block, axes.kept, stores)
         missing = operands.without_extent()
@@ -224,9 +237,9 @@ class _BodyWriter:
             current = self.tensors.get(buffer.value)
             return self._empty(buffer.dims, buffer.type.element_type) if current is None else current
         inner = block.init.regions[0].blocks[0].operations
-        first = next((op for op in inner if op.name == AFFINE_STORE and op.operands[1] == buffer.value), None)
+        first = next((op for op in inner if isa(op, AffineStoreOp) and op.operands[1] == buffer.value), None)
         owner = None if first is None else first.operands[0].owner
-        if owner is None or isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        if owner is None or isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
             raise NotRaisable(f'the init of block "{block.name}" is not a constant', block.op)
         value = owner.operation.clone().results[0]
         with ir.Location.name("fill", store.location):
@@ -239,7 +252,7 @@ class _IterAxes:
 
     def __init__(self, block: Block, loops: Sequence[Loop]):
         free = {loop.var: loop for loop in loops}
-        indexed = {v for op in block.body_ops() if op.name == AFFINE_STORE for v in list(op.operands)[2:]}
+        indexed = {v for op in block.body_ops() if isa(op, AffineStoreOp) for v in list(op.operands)[2:]}
         self.kept, self.dropped = [], {}
         for it in block.iters:
             if it.extent.as_constant() == 1 and it.var not in indexed:
@@ -291,7 +304,7 @@ class Operands:
         self.out_maps = [self._output(op) for op in stores]
         self.outputs = [op.operands[1] for op in stores]
         for op in block.body_ops():
-            if op.name == AFFINE_LOAD and op.operands[0] not in self.outputs:
+            if isa(op, AffineLoadOp) and op.operands[0] not in self.outputs:
                 self._load(op)
 
     def _output(self, store: ir.Operation) -> ir.AffineMap:
@@ -384,7 +397,7 @@ class ElementOps:
     def values(self, body: Sequence[ir.Operation]) -> list[ir.Value]:
         """Write the ops of a block; returns what it stores, in the order of the outputs."""
         for op in body:
-            if op.name != AFFINE_STORE:
+            if not isa(op, AffineStoreOp):
                 self._op(op, True)
         return [self.made[s.operands[0]] for s in self.operands.stores]
 
@@ -394,11 +407,11 @@ class ElementOps:
                 op.erase()
 
     def _op(self, op: ir.Operation, always: bool) -> None:
-        if op.name in ELEMENT_LOADS:
+        if isa(op, ElementLoadOp):
             self.made[op.results[0]] = self._read_element(op, always)
-        elif op.name == "affine.apply":
+        elif isa(op, ApplyOp):
             self.made[op.results[0]] = create.apply(self._index(read_apply(op.results[0])))
-        elif op.name in IFS and len(op.results):
+        elif isa(op, IfOp) and len(op.results):
             self._branch(op)
         elif len(op.regions) or op.name.split(".")[0] not in ("arith", "math"):
             raise NotRaisable(f'block "{self.operands.block.name}" has {op.name} in it', op)
@@ -412,7 +425,7 @@ class ElementOps:
         buffer = op.operands[0]
         if buffer in self.operands.outputs:
             number = self.operands.outputs.index(buffer)
-            same = op.name == AFFINE_LOAD and same_indices(
+            same = isa(op, AffineLoadOp) and same_indices(
                 access_indices(op), access_indices(self.operands.stores[number])
             )
             if not same:
@@ -425,7 +438,7 @@ class ElementOps:
             raise NotRaisable(
                 f'block "{self.operands.block.name}" reads {Buffer(buffer).name} before it is written', op
             )
-        if op.name == "memref.load":
+        if isa(op, MemrefLoadOp):
             indices = [self.made[v] for v in list(op.operands)[1:]]
         else:
             indices = [create.apply(self._index(i)) for i in access_indices(op)]
@@ -435,7 +448,7 @@ class ElementOps:
         return index.substitute({v: Index.from_value(self.made[v]) for v in index.values})
 
     def _branch(self, op: ir.Operation) -> None:
-        test = self.made[op.operands[0]] if op.name == "scf.if" else self._condition(op)
+        test = self.made[op.operands[0]] if isa(op, ScfIfOp) else self._condition(op)
         branch = ir.Operation.create("scf.if", results=[r.type for r in op.results], operands=[test], regions=2)
         for old, new in zip(op.regions, branch.regions, strict=True):
             ops = [o.operation for o in old.blocks[0].operations]

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, walk, warn_at_user
+from tir_mlir.dialect.ir.op_views import CallOp, FuncOp, isa
 from tir_mlir.passes.module_pass import THREAD as THREAD
 from tir_mlir.passes.module_pass import Content as Content
 from tir_mlir.passes.module_pass import ModulePass, register_in
@@ -27,7 +28,7 @@ def called_programs(module: ir.Module) -> set[str]:
     that is only called in loops is a kernel, which may be inlined there."""
     program_of = {func.name: func for func in programs(module)}
     called: set[str] = set()
-    for op in [op for func in program_of.values() for op in walk.ops(func.op) if op.name == "func.call"]:
+    for op in [op for func in program_of.values() for op in walk.ops(func.op) if isa(op, CallOp)]:
         callee = program_of.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         if callee is not None and (not walk.loops_above(op) or any(is_block(inner) for inner in walk.ops(callee.op))):
             called.add(callee.name)
@@ -53,7 +54,7 @@ def location_text(op: ir.Operation) -> str:
 
 def _function_name(op: ir.Operation) -> str:
     for parent in walk.parents(op):
-        if parent.name == "func.func":
+        if isa(parent, FuncOp):
             return f"@{ir.StringAttr(parent.attributes['sym_name']).value}"
     return "the module"
 

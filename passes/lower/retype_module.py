@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir.op_traits import ADDRESSED, takes_no_memref
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 
 Change = Callable[[ir.Type], ir.Type]
 
@@ -24,7 +25,7 @@ def retype(everything: Sequence[ir.Operation], change: Change) -> bool:
             if isinstance(old, ir.MemRefType) and (new := change(old)) != old:
                 value.set_type(new)
                 changed = True
-        if op.name == "func.func":
+        if isa(op, FuncOp):
             _signature(op, change)
     return changed
 

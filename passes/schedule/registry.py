@@ -18,19 +18,19 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, ScheduleWarning
 from tir_mlir.dialect.ir import Block, Buffer, Loop, View, warn_at_user
-from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, POINTERS
+from tir_mlir.dialect.ir.op_views import AffineVectorAccessOp, PointerOp, isa
 
 
 def is_vector_access(op: ir.Operation) -> bool:
     """Whether an op loads or stores several elements."""
-    return op.name in AFFINE_VECTOR_ACCESSES
+    return isa(op, AffineVectorAccessOp)
 
 
 def use_words(user: ir.Operation) -> str:
     """What an op that is not a plain load or store does with a buffer."""
     if is_vector_access(user):
         return "a vector access (several elements)"
-    return "a pointer into it" if user.name in POINTERS else user.name
+    return "a pointer into it" if isa(user, PointerOp) else user.name
 
 
 @dataclass(frozen=True)

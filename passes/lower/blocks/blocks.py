@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_OPS
+from tir_mlir.dialect.ir.op_views import AffineOp, AffineParallelOp, ApplyOp, IntToPtrOp, isa
 from tir_mlir.dialect.presburger import has_division, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -53,7 +53,7 @@ def remove_blocks(func: Func) -> None:
             env[argument] = binding.substitute(env)
     _mark_overwrites(everything)
     remaining = [_substitute(op, env) for op in everything[1:] if not is_block(op)]
-    applies = [op for op in remaining if op.name == "affine.apply"]  # now: the terminators of blocks end with them
+    applies = [op for op in remaining if isa(op, ApplyOp)]  # now: the terminators of blocks end with them
     for op in reversed(blocks):
         for inner in list(op.regions[0].blocks[0].operations)[:-1]:
             inner.move_before(op)
@@ -81,8 +81,8 @@ def raw_bindings(op: ir.Operation) -> list[Index]:
 def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation:
     """Replace iters in the operands of one op; returns the op that replaces it."""
     operands = list(op.operands)
-    if (
-        op.name in AFFINE_OPS and op.name != "affine.parallel"
+    if isa(op, AffineOp) and not isa(
+        op, AffineParallelOp
     ):  # an affine.parallel that is not a block has ranges, not bindings
         if any(v in env or is_apply(v) for v in operands):
             return edit.rewrite_indices(op, Simplifier(op, env))
@@ -119,7 +119,7 @@ def _mark_overwrites(everything: list[ir.Operation]) -> None:
     The regions of the block determine that, declared or, where they are the same, derived from its accesses.
     """
     for op in everything:
-        if op.name != "llvm.inttoptr" or attrs.get(op, attrs.ACCESS) != "w":
+        if not isa(op, IntToPtrOp) or attrs.get(op, attrs.ACCESS) != "w":
             continue
         owner, memref = walk.enclosing_block(op), accesses.pointee(op)
         if memref is None:

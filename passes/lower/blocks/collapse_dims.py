@@ -7,7 +7,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, edit, emit_map, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineStoreOp, DimOp, isa
 from tir_mlir.dialect.presburger import has_division
 from tir_mlir.dialect.symbolic import DIVISIONS, fold_affine
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
@@ -44,11 +44,11 @@ Joined = tuple[list[list[int]], dict[ir.Operation, list[Index]]]
 
 def joined_indices(buffer: ir.Value) -> Joined | None:
     """The dimensions of a buffer to collapse, and its indices then; None if that simplifies nothing."""
-    users = [op for op in dict.fromkeys(use.owner.operation for use in buffer.uses) if op.name != "memref.dim"]
+    users = [op for op in dict.fromkeys(use.owner.operation for use in buffer.uses) if not isa(op, DimOp)]
     shape = Buffer(buffer).shape
     if (
         not users
-        or any(op.name not in AFFINE_ELEMENT_ACCESSES for op in users)
+        or any(not isa(op, AffineElementAccessOp) for op in users)
         or not is_row_major(ir.MemRefType(buffer.type))
     ):
         return None
@@ -111,7 +111,7 @@ def _redirect(
     view = _collapse_buffer(func, parameter, groups, type_)
     for op, op_indices in indices.items():
         map_, operands = emit_map(op_indices)
-        value = list(op.operands)[:1] if op.name == AFFINE_STORE else []
+        value = list(op.operands)[:1] if isa(op, AffineStoreOp) else []
         edit.rebuild(op, [*value, view, *operands], {"map": ir.AffineMapAttr.get(map_)})
     if Buffer(parameter).is_alloc:
         edit.drop(parameter.owner.operation)

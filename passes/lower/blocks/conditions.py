@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import attrs, edit, walk
+from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -25,10 +26,10 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         for op in walk.ops(func.op):
-            if op.name == "affine.if":
+            if isa(op, AffineIfOp):
                 for tag in (attrs.WHERE, attrs.INIT):
                     attrs.put(op, tag, None)
-        for op in reversed([o for o in walk.ops(func.op) if o.name == "affine.if"]):
+        for op in reversed([o for o in walk.ops(func.op) if isa(o, AffineIfOp)]):
             fold(op)
 
 

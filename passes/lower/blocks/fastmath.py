@@ -10,7 +10,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, defining_op, is_block, is_init, walk
-from tir_mlir.dialect.ir.op_traits import CONTRACTED, ELEMENT_STORES, ORDERED_REDUCERS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import CONTRACTED, ORDERED_REDUCERS, accessed_memref
+from tir_mlir.dialect.ir.op_views import ElementStoreOp, MemrefLoadOp, isa
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -25,7 +26,7 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         for op in walk.ops(func.op):
-            if op.name in ELEMENT_STORES and _in_reduction(op):
+            if isa(op, ElementStoreOp) and _in_reduction(op):
                 _mark(op)
 
 
@@ -81,7 +82,7 @@ def _path(op: ir.Operation, kind: str, store: ir.Operation) -> list[ir.Operation
 def _loads_same(load: ir.Operation, store: ir.Operation) -> bool:
     if load.name != store.name.replace("store", "load") or accessed_memref(load) != accessed_memref(store):
         return False
-    if load.name == "memref.load":
+    if isa(load, MemrefLoadOp):
         return list(load.operands)[1:] == list(store.operands)[2:]
     pairs = zip(walk.access_indices(load), walk.access_indices(store), strict=True)
     return all(a.is_equal_to(b) for a, b in pairs)

@@ -6,7 +6,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Loop, defining_op, edit, is_block, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ROUNDINGS
+from tir_mlir.dialect.ir.op_traits import ROUNDINGS
+from tir_mlir.dialect.ir.op_views import ElementLoadOp, isa
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 
 KEY = "reciprocal"
@@ -69,7 +70,7 @@ def _is_row_value(divisor: ir.Value, loop: Loop) -> bool:
             return False
         source = defining_op(value)
         if source is not None and walk.is_inside(source, loop.op):
-            loaded |= source.name in ELEMENT_LOADS
+            loaded |= isa(source, ElementLoadOp)
             pending += list(source.operands)
     return loaded
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, walk
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.retype_module import retype
 
@@ -26,7 +27,7 @@ def run(module: ir.Module) -> None:
         if op.name.split(".", 1)[0] in SCOPED_OPS:
             for name in [n for n in op.attributes if n.startswith("tir.")]:
                 del op.attributes[name]
-        if op.name == "func.func":
+        if isa(op, FuncOp):
             for key in ("arg_attrs", "res_attrs"):
                 if key in op.attributes:
                     op.attributes[key] = ir.ArrayAttr.get(

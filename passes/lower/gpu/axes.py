@@ -9,7 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, create, edit, is_symbol, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed_memref, may_write
+from tir_mlir.dialect.ir.op_traits import accessed_memref, may_write
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocLikeOp, WriteOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.thread_tags import (
     THREADS,
@@ -85,7 +86,7 @@ class _BoundNest:
         """Allocate the shared and local buffers of the function that the nest uses around it: each kernel has its own.
         Not in it: if it is a serial loop, its iterations have one copy."""
         for op in self.func.body_ops():
-            buffer = Buffer(op.results[0]) if op.name in ALLOCS else None
+            buffer = Buffer(op.results[0]) if isa(op, AllocLikeOp) else None
             if buffer is None or not (is_shared(buffer) or is_local(buffer)):
                 continue
             uses = [use.owner.operation for use in buffer.value.uses]
@@ -275,7 +276,7 @@ def _users_in(op: ir.Operation) -> list[ir.Operation]:
 
 def _is_for_each(op: ir.Operation) -> bool:
     """Whether each thread has to do an op itself: allocations, terminators, writes to local buffers."""
-    if op.name in ALLOCS or op.name.endswith(("yield", "return")):
+    if isa(op, AllocLikeOp) or op.name.endswith(("yield", "return")):
         return True
     written = _written_buffers(op)
     return bool(written) and all(is_local(buffer) for buffer in written)
@@ -298,17 +299,17 @@ def _writes(op: ir.Operation) -> bool:
 
 def _written_buffers(op: ir.Operation) -> list[Buffer]:
     """The buffers that loads and stores in an op write to."""
-    return [Buffer(accessed_memref(inner)).root for inner in walk.ops(op) if inner.name in WRITING]
+    return [Buffer(accessed_memref(inner)).root for inner in walk.ops(op) if isa(inner, WriteOp)]
 
 
 def _is_opaque(op: ir.Operation) -> bool:
-    return any(may_write(inner.name) and inner.name not in WRITING for inner in walk.ops(op))
+    return any(may_write(inner.name) and not isa(inner, WriteOp) for inner in walk.ops(op))
 
 
 def _place_buffers(innermost: Loop, block_body: ir.Block) -> None:
     """Allocate shared buffers where a block begins; local ones remain inside the threads."""
     ops = walk.ops(innermost.op)
-    allocs = [op for op in ops if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
+    allocs = [op for op in ops if isa(op, AllocLikeOp) and is_shared(Buffer(op.results[0]))]
     body = [o.operation for o in block_body.operations]
     enclosing = [op for op in body if walk.is_inside(innermost.op, op)]
     first = [*enclosing, *(op for op in body if op not in allocs)][0]
@@ -318,7 +319,7 @@ def _place_buffers(innermost: Loop, block_body: ir.Block) -> None:
 
 def _is_indexed_by_thread(value: ir.Value) -> bool:
     """Whether the variable of an axis is in an index of a local buffer, of which each thread has a copy."""
-    accesses = [use.owner.operation for use in value.uses if use.owner.name in AFFINE_ELEMENT_ACCESSES]
+    accesses = [use.owner.operation for use in value.uses if isa(use.owner, AffineElementAccessOp)]
     values = {v for op in accesses for index in walk.access_indices(op) for v in index.values}
     return is_local(Buffer(value)) and any(is_axis(owner_op(v)) for v in values)
 

@@ -21,7 +21,8 @@ from tir_mlir.dialect.ir import (
     only_reads,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import LOOPS, is_pure, is_scalar
+from tir_mlir.dialect.ir.op_traits import is_pure, is_scalar
+from tir_mlir.dialect.ir.op_views import AffineIfOp, ApplyOp, LoopLikeOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.conflicts import TEXTUAL, SharedConflict, conflicts, pair_text
 from tir_mlir.passes.lower.gpu.divergence import Divergence
@@ -126,7 +127,7 @@ class _Paths:
         """The serial loops around the ops of a body."""
         owner = body.owner.operation
         chain = [owner, *walk.parents(owner)]
-        return [p for p in chain[: chain.index(self._root)] if p.name in LOOPS]
+        return [p for p in chain[: chain.index(self._root)] if isa(p, LoopLikeOp)]
 
     def spots(self, body: ir.Block, indices: range) -> Iterator[Spot]:
         """The positions in a body before ops of some numbers; none where threads differ."""
@@ -249,7 +250,7 @@ def _split_control(control: ir.Operation, first: ir.Operation, second: ir.Operat
     """
     if is_loop(control):
         return _bounds_to_guards(Loop(control))
-    if control.name != "affine.if" or len(control.results) or len(control.regions[1].blocks):
+    if not isa(control, AffineIfOp) or len(control.results) or len(control.regions[1].blocks):
         return False
     early, late = (walk.child_towards(control, op) for op in (first, second))
     start, end = sorted((walk.position(early), walk.position(late)))
@@ -309,7 +310,7 @@ def _ops_to_repeat(before: Sequence[ir.Operation], after: Sequence[ir.Operation]
     for op in reversed(before):
         users = {use.owner.operation for result in op.results for use in result.uses}
         if users & (later_ops | needed):
-            if not (is_scalar(op.name) or op.name == "affine.apply") or not is_pure(op) or len(op.regions):
+            if not (is_scalar(op.name) or isa(op, ApplyOp)) or not is_pure(op) or len(op.regions):
                 return None
             needed.add(op)
     return [op for op in before if op in needed]
@@ -317,7 +318,7 @@ def _ops_to_repeat(before: Sequence[ir.Operation], after: Sequence[ir.Operation]
 
 def _swap(control: ir.Operation, only: ir.Operation) -> bool:
     """A guard around one loop or guard goes into it: `if c { for k { a } }` -> `for k { if c { a } }`."""
-    if only.name == "affine.if" and not len(only.results) and not len(only.regions[1].blocks):
+    if isa(only, AffineIfOp) and not len(only.results) and not len(only.regions[1].blocks):
         edit.rebuild_guard(control, [*constraints(control), *constraints(only)])
         return _unwrap(only)
     if not is_loop(only) or len(only.results):

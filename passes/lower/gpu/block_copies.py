@@ -13,7 +13,8 @@ from tir_mlir.dialect.analysis.accesses import accesses, touches
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
-from tir_mlir.dialect.ir.op_traits import LOADS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AllocOp, LoadOp, isa
 from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, question, smallest_point
 from tir_mlir.passes.lower.gpu.conflicts import both_accesses
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
@@ -436,10 +437,10 @@ def _depends(value: ir.Value, inner: Loop, outer: Loop, written: set[ir.Value]) 
         return True
     owner = value.owner
     op = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-    if op == inner.op or walk.is_inside(op, inner.op) or not walk.is_inside(op, outer.op) or op.name == "memref.alloc":
+    if op == inner.op or walk.is_inside(op, inner.op) or not walk.is_inside(op, outer.op) or isa(op, AllocOp):
         return False
     if isinstance(owner, ir.Block):
         return any(_depends(v, inner, outer, written) for v in op.operands)  # a loop variable differs if its range does
-    if (op.name in LOADS and accessed_memref(op) in written) or len(op.regions):
+    if (isa(op, LoadOp) and accessed_memref(op) in written) or len(op.regions):
         return True
     return any(_depends(v, inner, outer, written) for v in op.operands)

@@ -12,6 +12,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import Selection, commutative_update, selected_update, selection
 from tir_mlir.dialect.ir import Loop, defining_op
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, ORDERED_REDUCERS
+from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 from tir_mlir.passes.lower.vector.partial_sums import identity
 
 
@@ -57,7 +58,7 @@ class OperatorCombination:
 
     def is_start(self, values: Sequence[ir.Value]) -> bool:
         op = defining_op(values[0])
-        constant = op is not None and op.name == "arith.constant"
+        constant = op is not None and isa(op, ConstantOp)
         return constant and op.attributes["value"] == identity(self.op.name, values[0].type)  # type: ignore[union-attr]
 
     @property

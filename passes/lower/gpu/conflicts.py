@@ -15,7 +15,7 @@ from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import LOOPS
+from tir_mlir.dialect.ir.op_views import LoopLikeOp, isa
 from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, flatten, over_digits, question, smallest_point
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, KernelNest, owner_of
 from tir_mlir.passes.lower.gpu.thread_tags import axis_values
@@ -145,7 +145,7 @@ def common_loops(nest: KernelNest, a: SharedAccess, b: SharedAccess) -> list[ir.
     """The serial loops around two accesses in the body of a kernel, outer to inner."""
     common = walk.common_parent([a.access.op, b.access.op])
     chain = [common, *walk.parents(common)]
-    return [p for p in chain[: chain.index(nest.root)] if p.name in LOOPS][::-1]
+    return [p for p in chain[: chain.index(nest.root)] if isa(p, LoopLikeOp)][::-1]
 
 
 def branches(first: ir.Operation, second: ir.Operation) -> tuple[tuple[int, int], tuple[int, int]]:

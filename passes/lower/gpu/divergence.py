@@ -7,7 +7,8 @@ from mlir import ir
 from tir_mlir.dialect.analysis import accesses_of_op
 from tir_mlir.dialect.analysis.accesses import touches
 from tir_mlir.dialect.ir import Loop, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import IFS, LOADS, LOOPS, is_pure
+from tir_mlir.dialect.ir.op_traits import is_pure
+from tir_mlir.dialect.ir.op_views import IfOp, LoadOp, LoopLikeOp, isa
 from tir_mlir.passes.lower.gpu.nests import KernelNest
 
 
@@ -28,7 +29,7 @@ class Divergence:
             return False
         if op not in self._ops:
             lanes = is_loop(op) and Loop(op).kind == "vectorized"
-            is_control = op.name in LOOPS or op.name in IFS
+            is_control = isa(op, LoopLikeOp, IfOp)
             self._ops[op] = lanes or not is_control or any(self._varies(v) for v in op.operands)
         return self._ops[op]
 
@@ -56,6 +57,6 @@ class Divergence:
         op = owner.operation
         if not walk.is_inside(op, self._root):
             return False
-        if op.name in LOADS and any(a.buffer in self._written for a in accesses_of_op(op)):
+        if isa(op, LoadOp) and any(a.buffer in self._written for a in accesses_of_op(op)):
             return True
         return not is_pure(op) or bool(len(op.regions)) or any(self._varies(v) for v in op.operands)

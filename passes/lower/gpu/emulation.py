@@ -11,13 +11,17 @@ from mlir.dialects import arith
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Index, Loop, access_indices, attrs, create, edit, matrix_function, to_name, walk
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ELEMENT_ACCESSES,
-    ALLOCS,
-    COMPUTED_ACCESSES,
-    LOADS,
     MEMREF_OPERAND,
-    YIELDS,
     is_pure,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AllocLikeOp,
+    ComputedAccessOp,
+    ConstantOp,
+    LoadOp,
+    YieldOp,
+    isa,
 )
 from tir_mlir.passes.lower.gpu.barriers import BARRIER
 from tir_mlir.passes.lower.gpu.nests import BLOCK, KernelNest, owner_of, perfect_nests
@@ -61,7 +65,7 @@ def run(module: ir.Module) -> None:
             for op in walk.ops(nest.root):
                 if op.name == SHUFFLE:
                     _shuffle_through_memory(op, nest)
-                elif op.name in ALLOCS and nest.threads and owner_of(Buffer(op.results[0])) == BLOCK:
+                elif isa(op, AllocLikeOp) and nest.threads and owner_of(Buffer(op.results[0])) == BLOCK:
                     edit.move_before(op, _block_body(nest))
             if any(op.name == BARRIER for op in walk.ops(nest.root)):
                 _Threads(nest).split()
@@ -87,7 +91,7 @@ def _shuffle_through_memory(op: ir.Operation, nest: KernelNest) -> None:
     """A shuffle over memory: %r = gpu.shuffle xor %v, 4   -->   store %v, %S[t]; gpu.barrier; %r = load %S[t xor 4]."""
     mode = str(op.attributes["mode"])
     amount = op.operands[1].owner
-    if "xor" not in mode or isinstance(amount, ir.Block) or amount.name != "arith.constant":
+    if "xor" not in mode or isinstance(amount, ir.Block) or not isa(amount, ConstantOp):
         raise LoweringError(
             f"{location_text(op)}: a shuffle of the mode {mode}, of which only xor by a constant is run"
         )
@@ -133,7 +137,7 @@ class _Threads:
 
     def split(self) -> None:
         for axis in self._nest.threads[:-1]:
-            for op in [o for o in axis.body_ops() if o.name in ALLOCS]:  # shared, of a kernel without blocks
+            for op in [o for o in axis.body_ops() if isa(o, AllocLikeOp)]:  # shared, of a kernel without blocks
                 edit.move_before(op, _block_body(self._nest))
         self._mark_control()
         self._find(self._top)
@@ -141,7 +145,7 @@ class _Threads:
             self._begin(phase)
         for is_buffer in (True, False):  # buffers first, which replaces the ops that use them
             for phase in self._phases:
-                for op in [op for op in phase.ops if (op.name in ALLOCS) == is_buffer]:
+                for op in [op for op in phase.ops if (isa(op, AllocLikeOp)) == is_buffer]:
                     for result in op.results:
                         self._keep(result, phase)
         self._raise_control()
@@ -176,7 +180,7 @@ class _Threads:
         phase = _Phase(body, len(self._phases))
         for view in list(body.operations):
             op = view.operation
-            if op.name in YIELDS:
+            if isa(op, YieldOp):
                 if len(op.operands):
                     owner = body.owner.operation
                     raise LoweringError(f"{location_text(owner)}: a barrier is in a loop or condition with results")
@@ -187,7 +191,7 @@ class _Threads:
             self._end(phase)
             if op.name == BARRIER:
                 edit.drop(op)
-            elif op.name not in YIELDS:
+            elif not isa(op, YieldOp):
                 self._order.append(op)
                 for region in op.regions:
                     for inner in region.blocks:
@@ -240,7 +244,7 @@ class _Threads:
         if not users:
             return
         op = value.owner.operation  # type: ignore[union-attr]
-        if op.name in ALLOCS:
+        if isa(op, AllocLikeOp):
             self._expand(op, phase, [user_phase for user_phase, _ in users.values()])
             return
         slots = None if self._is_cheap(op) else self._spill(value, phase)
@@ -260,7 +264,7 @@ class _Threads:
 
     def _is_cheap(self, op: ir.Operation) -> bool:
         """Whether an op is computed again instead of kept: it has no side effects, and reads no memory."""
-        if not is_pure(op) or op.name in LOADS or len(op.regions):
+        if not is_pure(op) or isa(op, LoadOp) or len(op.regions):
             return False
         owners = [v.owner for v in op.operands]
         return all(
@@ -342,12 +346,12 @@ class _Threads:
 
     def _use_thread_copy(self, user: ir.Operation, old: ir.Value, copies: ir.Value, thread: Sequence[Index]) -> None:
         """Let an op use the copy of a thread of a buffer."""
-        if user.name not in AFFINE_ELEMENT_ACCESSES and user.name not in COMPUTED_ACCESSES:
+        if not isa(user, AffineElementAccessOp, ComputedAccessOp):
             raise LoweringError(
                 f'{location_text(user)}: {user.name} of buffer "{Buffer(old).name}", which threads keep over a barrier'
             )
         with ir.InsertionPoint(user), user.location:
-            if user.name in COMPUTED_ACCESSES:
+            if isa(user, ComputedAccessOp):
                 number = MEMREF_OPERAND[user.name]
                 operands = list(user.operands)
                 operands[number : number + 1] = [copies, *(create.apply(index) for index in thread)]

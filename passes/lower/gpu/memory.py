@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, edit, is_fragment, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocOp, isa
 from tir_mlir.passes.lower.blocks.collapse_dims import joined_indices
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_local, is_shared, is_thread_axis, is_vthread, nest_of
 from tir_mlir.passes.lower.memory.compact import compact
@@ -30,12 +30,12 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         compact(func, _copies, other_indices=_collapsed_indices)
-        for op in [op for op in walk.ops(func.op) if op.name == "memref.alloc"]:
+        for op in [op for op in walk.ops(func.op) if isa(op, AllocOp)]:
             buffer = Buffer(op.results[0])
             if (
                 not _has_known_space(buffer)
                 and _belongs_to_thread(buffer, _loops_around(op))
-                and all(use.owner.name in AFFINE_ELEMENT_ACCESSES for use in op.results[0].uses)
+                and all(isa(use.owner, AffineElementAccessOp) for use in op.results[0].uses)
             ):
                 _make_local(op.results[0])
 

@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Loop, walk
+from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_block_kind, is_shared, kernel_nests
 from tir_mlir.passes.lower.registry import location_text
 
@@ -52,7 +53,7 @@ def _perfect(op: ir.Operation) -> list[Loop]:
     chain: list[Loop] = []
     while is_axis(op):
         chain.append(Loop(op))
-        body = [o for o in Loop(op).body_ops() if o.name != "memref.alloc"]
+        body = [o for o in Loop(op).body_ops() if not isa(o, AllocOp)]
         if len(body) != 1:
             break
         op = body[0]

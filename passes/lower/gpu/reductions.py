@@ -27,7 +27,8 @@ from tir_mlir.dialect.ir import (
     only_reads,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, YIELDS, accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_traits import accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ConstantOp, IfOp, YieldOp, isa
 from tir_mlir.dialect.presburger import constraint_set, dim_type, domain, question, zeros
 from tir_mlir.passes.lower.gpu.combinations import Combination, SelectionCombination, Update, update_of
 from tir_mlir.passes.lower.gpu.nests import THREAD, owner_of
@@ -102,7 +103,7 @@ def _sums(func: Func) -> list[ThreadSum]:
     """The reductions over threads, the last one first."""
     sums = []
     for nest in kernel_nests(func):
-        updates = [u for o in walk.ops(nest) if o.name == AFFINE_STORE and (u := update_of(o)) is not None]
+        updates = [u for o in walk.ops(nest) if isa(o, AffineStoreOp) and (u := update_of(o)) is not None]
         sums += [s for update in updates if (s := _sum_of(update)) is not None]
     return sums[::-1]
 
@@ -167,7 +168,7 @@ def _inits(update: Update, top: Loop, reduced: Sequence[Loop]) -> list[ir.Operat
     for touch in touches(top.op):
         if touch.buffer not in buffers or touch.op in (*update.stores, *update.loads):
             continue
-        if not touch.is_write or touch.op.name != AFFINE_STORE or touch.buffer in inits:
+        if not touch.is_write or not isa(touch.op, AffineStoreOp) or touch.buffer in inits:
             return None
         pairs = zip(access_indices(touch.op), access_indices(update.stores[0]), strict=True)
         if not all(a.is_equal_to(b) for a, b in pairs):
@@ -183,7 +184,7 @@ def _inits(update: Update, top: Loop, reduced: Sequence[Loop]) -> list[ir.Operat
 
 def _is_constant(init: ir.Operation) -> bool:
     op = defining_op(init.operands[0])
-    return op is not None and op.name == "arith.constant"
+    return op is not None and isa(op, ConstantOp)
 
 
 def _is_first(
@@ -197,8 +198,8 @@ def _is_first(
         common = walk.common_parent([init, load])
         if not walk.child_towards(common, init).is_before_in_block(walk.child_towards(common, load)):
             return False
-    others = [o.operation for o in init.block.operations if o.operation not in inits and o.operation.name not in YIELDS]
-    if any(not is_pure(o) and o.name != AFFINE_STORE for o in others):  # stores: what starts another reduction
+    others = [o.operation for o in init.block.operations if o.operation not in inits and not isa(o.operation, YieldOp)]
+    if any(not is_pure(o) and not isa(o, AffineStoreOp) for o in others):  # stores: what starts another reduction
         return False
     dom = domain(init)
     try:
@@ -254,8 +255,8 @@ def _conditions(store: ir.Operation, top: Loop, reduced: Sequence[Loop]) -> list
     around: list[Constraint] = []
     inside: list[Constraint] = []
     for child, parent in itertools.pairwise(chain):
-        if parent.name in IFS:
-            if parent.name != "affine.if" or child.block != parent.regions[0].blocks[0]:
+        if isa(parent, IfOp):
+            if not isa(parent, AffineIfOp) or child.block != parent.regions[0].blocks[0]:
                 return None
             kept = inside if walk.is_inside(parent, top.op) else around
             kept += [c for c in constraints(parent) if not variables & set(c.index.values)]
@@ -321,7 +322,7 @@ def _start_early(sum_: ThreadSum) -> None:
     conditions = [
         Constraint(c.index.substitute(iteration).simplify(), c.is_eq)
         for parent in walk.parents(init)
-        if parent.name == "affine.if" and walk.is_inside(parent, sum_.top.op)
+        if isa(parent, AffineIfOp) and walk.is_inside(parent, sum_.top.op)
         for c in constraints(parent)
     ]
     with ip, init.location:
@@ -395,7 +396,7 @@ def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.V
     """The values that the first iteration starts from, computed again."""
     init = sum_.inits[0]
     values: dict[ir.Value, ir.Value] = {}
-    copied = [op for op in list(init.block.operations)[:-1] if op.operation.name != AFFINE_STORE]
+    copied = [op for op in list(init.block.operations)[:-1] if not isa(op.operation, AffineStoreOp)]
     operands = {value for op in copied for value in op.operation.operands}
     iteration = _first_iterations(sum_, init, variables)
     for lp in _loops(init):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, isa
 from tir_mlir.passes.lower.blocks.collapse_dims import collapse
 from tir_mlir.passes.lower.gpu.thread_tags import is_shared
 from tir_mlir.passes.lower.memory.strides import DIM_ALIGN
@@ -23,6 +23,6 @@ def run(module: ir.Module) -> None:
     Requires blocks to be removed. Buffers with the alignment of a dimension are left as they are.
     """
     for func in programs(module):
-        for op in [op for op in walk.ops(func.op) if op.name in ALLOCS and DIM_ALIGN not in op.attributes]:
+        for op in [op for op in walk.ops(func.op) if isa(op, AllocLikeOp) and DIM_ALIGN not in op.attributes]:
             if is_shared(Buffer(op.results[0])):
                 collapse(func, op.results[0])

@@ -12,7 +12,7 @@ from mlir.dialects import affine, arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, access_indices, create, edit, is_loop, to_name, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineIfOp, AffineLoadOp, AllocOp, isa
 from tir_mlir.passes.lower.gpu.combinations import Combination, carried_combination
 from tir_mlir.passes.lower.gpu.divergence import Divergence
 from tir_mlir.passes.lower.gpu.nests import THREAD, KernelNest, owner_of, perfect_nests
@@ -40,7 +40,7 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
             # one at a time: a loop is erased with the ops in it, and so are the users of an allocation
             while (op := next((o for o in walk.ops(nest.root) if _carries(o)), None)) is not None:
                 _lower(op, nest, int(warp))
-            for alloc in [o for o in walk.ops(nest.root) if o.name == "memref.alloc"]:
+            for alloc in [o for o in walk.ops(nest.root) if isa(o, AllocOp)]:
                 if owner_of(Buffer(alloc.results[0])) == THREAD:
                     _drop_own_dims(alloc, nest)
 
@@ -79,11 +79,11 @@ def _lower(op: ir.Operation, nest: KernelNest, warp: int) -> None:
 def _sink(value: ir.Value) -> None:
     """Load a result in the guard in which alone it is used: what only one thread loads needs no barrier."""
     load = value.owner.operation if not isinstance(value.owner, ir.Block) else None
-    if load is None or load.name != AFFINE_LOAD:
+    if load is None or not isa(load, AffineLoadOp):
         return
     users = {walk.child_towards(load.parent.operation, use.owner.operation) for use in value.uses}  # type: ignore[union-attr]
     guard = users.pop() if len(users) == 1 else load
-    if guard.name == "affine.if" and not len(guard.results) and not len(guard.regions[1].blocks):
+    if isa(guard, AffineIfOp) and not len(guard.results) and not len(guard.regions[1].blocks):
         edit.move_before(load, guard.regions[0].blocks[0].operations[0])
 
 
@@ -300,7 +300,7 @@ def _drop_own_dims(alloc: ir.Operation, nest: KernelNest) -> None:
     %P[%t] of memref<32xf32, "local">   -->   %P[0] of memref<1xf32, "local">
     """
     users = [use.owner.operation for use in alloc.results[0].uses]
-    if not users or any(u.name not in AFFINE_ELEMENT_ACCESSES for u in users):
+    if not users or any(not isa(u, AffineElementAccessOp) for u in users):
         return
     buffer, axes = Buffer(alloc.results[0]), {axis.var for axis in nest.axes}
     columns = list(zip(*(access_indices(u) for u in users), strict=True))

@@ -23,7 +23,8 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ACCESSES, AFFINE_LOAD, AFFINE_STORE, WRITING, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AccessOp, AffineIfOp, AffineLoadOp, AffineStoreOp, WriteOp, isa
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -69,7 +70,7 @@ def _hoist_condition(loop: Loop) -> None:
     }                                             }
     """
     body = loop.body_ops()
-    if len(body) != 1 or body[0].name != "affine.if" or len(body[0].regions[1].blocks) or loop.const_extent is None:
+    if len(body) != 1 or not isa(body[0], AffineIfOp) or len(body[0].regions[1].blocks) or loop.const_extent is None:
         return
     conditions = [_condition_for_all_lanes(condition, loop) for condition in walk.constraints(body[0])]
     if all(condition is not None for condition in conditions):
@@ -110,10 +111,10 @@ def _refusal_reason(loop: Loop) -> str:
 
 def _shared_by_lanes(loop: Loop) -> str:
     """A buffer of which an iteration may write what another one uses; "" if there is none."""
-    accesses = [op for op in loop.body_ops() if op.name in ACCESSES]
-    for written in {accessed_memref(op) for op in accesses if op.name in WRITING}:
+    accesses = [op for op in loop.body_ops() if isa(op, AccessOp)]
+    for written in {accessed_memref(op) for op in accesses if isa(op, WriteOp)}:
         users = [op for op in accesses if accessed_memref(op) == written]
-        if any(op.name not in (AFFINE_LOAD, AFFINE_STORE) for op in users):
+        if any(not isa(op, AffineLoadOp, AffineStoreOp) for op in users):
             return Buffer(written).name
         elements = [access_indices(op) for op in users]
         same = all(a.is_equal_to(b) for indices in elements for a, b in zip(indices, elements[0], strict=True))
@@ -140,11 +141,11 @@ class _Lanes:
         edit.drop(self.loop.op)
 
     def _emit(self, op: ir.Operation) -> None:
-        runs = self._runs(op) if op.name in (AFFINE_LOAD, AFFINE_STORE) else [1] * self.width
+        runs = self._runs(op) if isa(op, AffineLoadOp, AffineStoreOp) else [1] * self.width
         lane = 0
         for run_ in runs:
             if run_ > 1:
-                (self._load if op.name == AFFINE_LOAD else self._store)(op, lane, run_)
+                (self._load if isa(op, AffineLoadOp) else self._store)(op, lane, run_)
             else:
                 copy = op.clone(ir.InsertionPoint(self.loop.op)).operation
                 for number, operand in enumerate(list(copy.operands)):
@@ -233,7 +234,7 @@ def alignment_of(buffer: ir.Value) -> int:
     while pending:
         for use in pending.pop().uses:
             op = use.owner.operation
-            if op.name in ACCESSES and "alignment" in op.attributes:
+            if isa(op, AccessOp) and "alignment" in op.attributes:
                 needed = max(needed, ir.IntegerAttr(op.attributes["alignment"]).value)
             pending += [result for result in op.results if isinstance(result.type, ir.MemRefType)]
     return needed

@@ -8,7 +8,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, create, edit, emit_map, is_loop, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed_memref, stored_value
+from tir_mlir.dialect.ir.op_traits import accessed_memref, stored_value
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocLikeOp, WriteOp, isa
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_vthread
 from tir_mlir.passes.lower.memory import lifetimes
@@ -40,7 +41,7 @@ def move_vthreads(func: Func) -> None:
         loop = Loop(op)
         attrs.put(op, attrs.KIND, None)
         if loop.const_extent and _may_move(loop):
-            for alloc in [inner for inner in walk.ops(op) if inner.name in ALLOCS]:
+            for alloc in [inner for inner in walk.ops(op) if isa(inner, AllocLikeOp)]:
                 if is_local(Buffer(alloc.results[0])):
                     _expand(alloc, loop)
             _VthreadLoop(loop).run()
@@ -48,18 +49,18 @@ def move_vthreads(func: Func) -> None:
 
 def _may_move(loop: Loop) -> bool:
     """Whether buffers of an iteration can get a copy each, and no other buffer is written differently by two."""
-    allocs = [op for op in walk.ops(loop.op) if op.name in ALLOCS]
+    allocs = [op for op in walk.ops(loop.op) if isa(op, AllocLikeOp)]
     local = {op.results[0] for op in allocs if is_local(Buffer(op.results[0]))}
-    if any(use.owner.name not in AFFINE_ELEMENT_ACCESSES for value in local for use in value.uses):
+    if any(not isa(use.owner, AffineElementAccessOp) for value in local for use in value.uses):
         return False
     depth = sum(1 for op in walk.parents(loop.op) if is_loop(op))
-    written = dict.fromkeys(accessed_memref(op) for op in walk.ops(loop.op) if op.name in WRITING)
+    written = dict.fromkeys(accessed_memref(op) for op in walk.ops(loop.op) if isa(op, WriteOp))
     return all(_is_apart(value, loop, depth) for value in written if value not in local and not Buffer(value).is_param)
 
 
 def _is_apart(value: ir.Value, loop: Loop, depth: int) -> bool:
     """Whether iterations use elements of their own of a buffer, or write the same to it."""
-    writes = [use.owner.operation for use in value.uses if use.owner.name in WRITING]
+    writes = [use.owner.operation for use in value.uses if isa(use.owner, WriteOp)]
     if not any(_depends(op, {loop.var}) for write in writes for op in _statement(write, loop)):
         return True
     try:

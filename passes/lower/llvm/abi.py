@@ -10,6 +10,7 @@ from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import C_INTERFACE, body_symbol, function_name
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
+from tir_mlir.dialect.ir.op_views import CallOp, ModuleOp, isa
 from tir_mlir.passes.lower.registry import is_private, lowering
 
 
@@ -33,7 +34,7 @@ def run(module: ir.Module) -> None:
         else:
             func.op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
     for op in walk.ops(module.operation) if len(symbols) > 1 else ():  # one that is alone is not called
-        if op.name == "func.call" and (callee := ir.FlatSymbolRefAttr(op.attributes["callee"]).value) in symbols:
+        if isa(op, CallOp) and (callee := ir.FlatSymbolRefAttr(op.attributes["callee"]).value) in symbols:
             op.attributes["callee"] = ir.FlatSymbolRefAttr.get(symbols[callee])
 
 
@@ -107,6 +108,4 @@ def forbid_inlining(module: ir.Module, names: Collection[str]) -> None:
 def unconverted_ops(module: ir.Module) -> list[ir.Operation]:
     """Ops that cannot be translated to LLVM IR: unresolved casts and unconverted ops."""
     converted = ("llvm.", "omp.")  # OpenMP ops remain: mlir-translate lowers them to runtime calls
-    return [
-        op for op in walk.ops(module.operation) if not op.name.startswith(converted) and op.name != "builtin.module"
-    ]
+    return [op for op in walk.ops(module.operation) if not op.name.startswith(converted) and not isa(op, ModuleOp)]

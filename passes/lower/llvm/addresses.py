@@ -9,7 +9,8 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir.index import over_dims, used_dims
-from tir_mlir.dialect.ir.op_traits import ADDRESSED, AFFINE_ACCESSES, MEMREF_OPERAND, stored_value
+from tir_mlir.dialect.ir.op_traits import ADDRESSED, MEMREF_OPERAND, stored_value
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineForOp, ApplyOp, FuncOp, isa
 from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import lowering
 
@@ -58,7 +59,7 @@ def run(module: ir.Module) -> None:
     templates = _Templates()
     try:
         for op in module.body.operations:
-            if op.operation.name == "func.func" and len(op.regions[0].blocks):
+            if isa(op.operation, FuncOp) and len(op.regions[0].blocks):
                 _AddressLowering(templates).lower(op.regions[0].blocks[0])
     finally:
         templates.erase_unfinished()
@@ -153,7 +154,7 @@ class _AddressLowering:
         strides, facts = kind
         if "alignment" in attributes:
             facts = {"alignment": attributes["alignment"]}
-        map_ = ir.AffineMapAttr(attributes["map"]).value if op.name in AFFINE_ACCESSES else _identity(len(strides))
+        map_ = ir.AffineMapAttr(attributes["map"]).value if isa(op, AffineAccessOp) else _identity(len(strides))
         if (form := linear(map_, strides)) is None:
             return False
         indices = operands[position + 1 :]
@@ -308,9 +309,9 @@ def _is_natural(value: ir.Value) -> bool:
     """Whether a value is surely never negative: the variable of a loop from 0, or a sum of such ones."""
     owner = value.owner
     if not isinstance(owner, ir.Block):
-        return owner.name == "affine.apply" and _are_natural(owner.operation, "map", list(owner.operands))
+        return isa(owner, ApplyOp) and _are_natural(owner.operation, "map", list(owner.operands))
     loop = owner.owner.operation
-    if loop.name != "affine.for" or owner.arguments[0] != value:
+    if not isa(loop, AffineForOp) or owner.arguments[0] != value:
         return False
     map_ = ir.AffineMapAttr(loop.attributes["lowerBoundMap"]).value
     return _are_natural(loop, "lowerBoundMap", list(loop.operands)[: map_.n_inputs])

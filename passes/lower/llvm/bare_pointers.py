@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.ir import attrs, direct_ops, walk
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.passes.lower.llvm.abi import symbol_of
 from tir_mlir.passes.lower.op_attrs import is_row_major
 
@@ -17,7 +18,7 @@ from tir_mlir.passes.lower.op_attrs import is_row_major
 def unit_parameters(module: ir.Module) -> dict[str, list[ir.Type]]:
     """The types of the parameters of functions that are compiled in modules of their own, by symbol; these modules, and
     those that call them, have them. Call before lowering."""
-    functions = [op for op in direct_ops(module.operation) if op.name == "func.func" and attrs.UNIT in op.attributes]
+    functions = [op for op in direct_ops(module.operation) if isa(op, FuncOp) and attrs.UNIT in op.attributes]
     return {
         body_symbol(symbol_of(op)): list(ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).inputs)
         for op in functions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.dialect.ir.op_traits import CASTS
+from tir_mlir.dialect.ir.op_views import CastOp, isa
 from tir_mlir.passes.lower.registry import lowering
 
 _FLAGS = "fastmath"
@@ -22,5 +22,5 @@ def run(module: ir.Module) -> None:
     float16, and a result would depend on whether somebody reads the one between.
     """
     for op in walk.ops(module.operation):
-        if op.name in CASTS and _FLAGS in op.attributes:
+        if isa(op, CastOp) and _FLAGS in op.attributes:
             del op.attributes[_FLAGS]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, at_end, attrs, create, defining_op, edit
-from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ConstantOp, isa
 from tir_mlir.passes.lower.llvm.abi import argument_rank
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -52,7 +52,7 @@ def _outline_all(func: Func, nests: list[ir.Operation], outlined: dict[str, Nest
     name_of_text: dict[str, str] = {}
     for nest in nests:
         outer_values = edit.captured_values(nest)
-        constants = [v for v in outer_values if (op := defining_op(v)) is not None and op.name == "arith.constant"]
+        constants = [v for v in outer_values if (op := defining_op(v)) is not None and isa(op, ConstantOp)]
         arguments = [v for v in outer_values if v not in constants]
         if not all(_can_be_passed(v) for v in arguments):
             continue
@@ -94,4 +94,4 @@ def _can_be_passed(value: ir.Value) -> bool:
     """Whether a value is a number or a whole buffer."""
     if not isinstance(value.type, ir.MemRefType):
         return isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType)
-    return isinstance(value.owner, ir.Block) or value.owner.name in ALLOCS
+    return isinstance(value.owner, ir.Block) or isa(value.owner, AllocLikeOp)

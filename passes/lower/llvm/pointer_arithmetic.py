@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.op_views import IntToPtrOp, isa
 from tir_mlir.passes.lower.registry import Content, lowering
 
 _DYNAMIC = -(1 << 31)  # in a getelementptr: a dynamic operand
@@ -26,7 +27,7 @@ def run(module: ir.Module) -> None:
     Runs on the llvm dialect, where views have become sums.
     """
     for op in walk.ops(module.operation):
-        if op.name != "llvm.inttoptr":
+        if not isa(op, IntToPtrOp):
             continue
         parts: list[ir.Value] = []
         base = _base(op.operands[0], parts)

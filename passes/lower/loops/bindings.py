@@ -7,6 +7,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import constant_integer, walk
 from tir_mlir.dialect.ir.op_traits import IFS
+from tir_mlir.dialect.ir.op_views import ScfForOp, isa
 from tir_mlir.passes.lower.registry import Content, lowering
 
 _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
@@ -27,7 +28,7 @@ def run(module: ir.Module) -> None:
 
     Such loops stand for iters whose binding is not affine. Runs on scf loops.
     """
-    for op in [o for o in walk.ops(module.operation) if o.name == "scf.for"]:  # what a search has in it is erased
+    for op in [o for o in walk.ops(module.operation) if isa(o, ScfForOp)]:  # what a search has in it is erased
         if (searched := _match_search(op)) is not None:
             _take(op, *searched)
 

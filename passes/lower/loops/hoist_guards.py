@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, annotation_keys, create, edit, is_loop, step, walk
+from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.memory.check_record import SITE
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -86,7 +87,7 @@ def hoist_guard(op: ir.Operation) -> None:
 
 def is_plain_if(op: ir.Operation) -> bool:
     """Whether an op is an `affine.if` without results and else region."""
-    return op.name == "affine.if" and not len(op.results) and not len(op.regions[1].blocks)
+    return isa(op, AffineIfOp) and not len(op.results) and not len(op.regions[1].blocks)
 
 
 def upper_bound(constraint: Constraint, var: ir.Value) -> Index | None:

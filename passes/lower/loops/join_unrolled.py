@@ -8,7 +8,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, edit, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, isa
 from tir_mlir.passes.lower.loops.tail_conditions import FAST_KINDS
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 
@@ -109,7 +109,7 @@ def _uses_sum(outer: Loop, inner: Loop, factor: int) -> bool:
     for op in walk.ops(inner.op)[1:]:
         if not any(v in (outer.var, inner.var) for v in op.operands):
             continue
-        if op.name not in AFFINE_ACCESSES:
+        if not isa(op, AffineAccessOp):
             return False
         if any(i.substitute({inner.var: total}).simplify().uses(outer.var) for i in walk.access_indices(op)):
             return False

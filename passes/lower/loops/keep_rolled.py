@@ -10,7 +10,8 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, constant_integer, is_loop, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES, LOOPS
+from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES
+from tir_mlir.dialect.ir.op_views import LoopLikeOp, ScfForOp, isa
 from tir_mlir.passes.lower.llvm.addresses import base_of_address, offset_of_address, parts_of_address
 from tir_mlir.passes.lower.loops.join_unrolled import unroll_factor
 from tir_mlir.passes.lower.registry import lowering
@@ -34,7 +35,7 @@ def is_repeated_chain(loop: ir.Operation) -> bool:
 def _outer_loop(op: ir.Operation) -> ir.Operation | None:
     """The loop around an op, looking through conditions."""
     outer = op.parent
-    while outer is not None and outer.name not in LOOPS:
+    while outer is not None and not isa(outer, LoopLikeOp):
         outer = outer.parent
     return None if outer is None else outer.operation
 
@@ -74,7 +75,7 @@ def _chain_links(loop: ir.Operation) -> int:
     for op in body_ops:
         if op.name in _STORES and (buffer := _element_key(op, op.operands[1])[0]) in twice:
             links[buffer] += _run_count(op, loop)
-        if op.name == "scf.for" and _carries_repeated(op):
+        if isa(op, ScfForOp) and _carries_repeated(op):
             links[op.results[0]] += _run_count(op, loop) * _trip_count(op)
     return max(links.values(), default=0)
 
@@ -90,8 +91,8 @@ def _loops_with_links(ops: Sequence[ir.Operation]) -> set[ir.Operation]:
         if op.name in _LOADS and not _is_vector(op) and (buffer := _buffer(op.operands[0])) in stored
     }
     links = [op for op, buffer in stores if buffer in loaded]
-    links += [op for op in ops if op.name == "scf.for" and _carries_repeated(op)]
-    return {loop for link in links for loop in (link, *walk.parents(link)) if loop.name == "scf.for"}
+    links += [op for op in ops if isa(op, ScfForOp) and _carries_repeated(op)]
+    return {loop for link in links for loop in (link, *walk.parents(link)) if isa(loop, ScfForOp)}
 
 
 def _is_vector(load: ir.Operation) -> bool:
@@ -121,7 +122,7 @@ def _run_count(op: ir.Operation, loop: ir.Operation) -> int:
     """How often an op runs in one run of a loop around it, as far as extents are constant."""
     if op == loop:
         return 1
-    loops = [p for p in walk.parents(op) if p.name in LOOPS and walk.is_inside(p, loop)]
+    loops = [p for p in walk.parents(op) if isa(p, LoopLikeOp) and walk.is_inside(p, loop)]
     return prod(_trip_count(p) for p in loops)
 
 
@@ -129,7 +130,7 @@ def _trip_count(loop: ir.Operation) -> int:
     """The trip count of a loop; 1 if unknown, as LLVM does not unroll it then."""
     if is_loop(loop):
         return Loop(loop).const_extent or 1
-    if loop.name != "scf.for":
+    if not isa(loop, ScfForOp):
         return 1
     low, high, step = (constant_integer(v) for v in list(loop.operands)[:3])
     return 1 if low is None or high is None or step is None else max((high - low) // step, 1)
@@ -158,7 +159,7 @@ def run(module: ir.Module) -> bool:
     ops = walk.ops(module.operation)
     chained = _loops_with_links(ops)
     for op in ops:
-        if op.name != "scf.for":
+        if not isa(op, ScfForOp):
             continue
         if op in chained and is_repeated_chain(op):
             op.attributes[_MARK] = ir.Attribute.parse(_NO_UNROLL)

@@ -9,7 +9,7 @@ from tir_mlir.dialect.analysis import alias_text, aliased_pair
 from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, attrs, funcs, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, PARALLEL_LOOPS
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ParallelLoopOp, isa
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
@@ -92,7 +92,7 @@ def run_parallel(module: ir.Module) -> bool:
             if func.op in ours and _is_parallel(op):
                 _to_parallel(Loop(op))
                 parallel = True
-            parallel = parallel or op.name in PARALLEL_LOOPS
+            parallel = parallel or isa(op, ParallelLoopOp)
     return parallel
 
 
@@ -105,7 +105,7 @@ def _parallel_around(op: ir.Operation) -> str | None:
     for parent in walk.parents(op):
         if _is_parallel(parent):
             return f'parallel loop "{Loop(parent).name}", whose iterations already run on all cores'
-        if parent.name in PARALLEL_LOOPS:
+        if isa(parent, ParallelLoopOp):
             return f"an {parent.name}"
     return None
 
@@ -114,7 +114,7 @@ def _conflicting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
     """A buffer allocated outside the loop in which two iterations may access one element, one of them writing."""
     domains: lifetimes.Domains = {}
     for op in walk.ops(func.op):
-        if op.name in ALLOCS and not walk.is_inside(op, loop) and _may_conflict(op.results[0], loop, domains):
+        if isa(op, AllocLikeOp) and not walk.is_inside(op, loop) and _may_conflict(op.results[0], loop, domains):
             return Buffer(op.results[0])
     return None
 

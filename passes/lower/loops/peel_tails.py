@@ -21,6 +21,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import ALLOCS, YIELDS, is_pure
+from tir_mlir.dialect.ir.op_views import AffineStoreOp, AllocOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.loops.hoist_guards import (
     inline_loop,
@@ -294,7 +295,7 @@ def _simplify_loop(op: ir.Operation, news: set[ir.Value] | None) -> list[ir.Oper
     _simplify_bodies(op, news | {Loop(op).var} if news is not None and depends else news)
     loop, body = Loop(op), []
     for inner in loop.body_ops():
-        if inner.name == "memref.alloc" and not any(True for _ in inner.results[0].uses):
+        if isa(inner, AllocOp) and not any(True for _ in inner.results[0].uses):
             inner.erase()
         else:
             body.append(inner)
@@ -372,7 +373,7 @@ def _max_tail_iterations(loop: Loop, conditions: Sequence[TileCondition]) -> int
 def _is_summed(unrolled: ir.Operation, loop: Loop) -> bool:
     """Whether a loop between two others adds up: what is stored in it does not depend on its variable."""
     between = itertools.takewhile(lambda p: p != loop.op, walk.parents(unrolled))
-    stores = [op for op in walk.ops(unrolled) if op.name == "affine.store"]
+    stores = [op for op in walk.ops(unrolled) if isa(op, AffineStoreOp)]
     positions = {v for op in stores for v in list(op.operands)[2:]}
     return bool(stores) and any(is_loop(p) and Loop(p).var not in positions for p in between)
 

@@ -11,7 +11,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, owner_op, walk
 from tir_mlir.dialect.ir.annotation_keys import PREFETCH
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineStoreOp, isa
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import Content, location_text, lowering, programs
@@ -39,9 +40,7 @@ def run(module: ir.Module) -> None:
     about skipped buffers. Requires peeled loops (`tir-lower-peel-tails`), not vectorized yet.
     """
     for func in programs(module):
-        names = {
-            Buffer(accessed_memref(op)).root.name for op in walk.ops(func.op) if op.name in AFFINE_ELEMENT_ACCESSES
-        }
+        names = {Buffer(accessed_memref(op)).root.name for op in walk.ops(func.op) if isa(op, AffineElementAccessOp)}
         outcomes = Outcomes()
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and PREFETCH in Loop(op).annotations]:
             for name, ahead in _requests(loop, names).items():
@@ -69,7 +68,7 @@ class PrefetchBox:
 
 def _prefetch(loop: Loop, name: str, ahead: int) -> str:
     """Prefetch one buffer; returns the reason and the way out if that is not possible, else ""."""
-    accesses = [op for op in walk.ops(loop.op)[1:] if op.name in AFFINE_ELEMENT_ACCESSES]
+    accesses = [op for op in walk.ops(loop.op)[1:] if isa(op, AffineElementAccessOp)]
     touching = [op for op in accesses if Buffer(accessed_memref(op)).root.name == name]
     patches = list(dict.fromkeys(p for op in touching if (p := _access_box(op, loop))))
     count = sum(len(p.starts()) for p in patches)
@@ -131,7 +130,7 @@ def _access_box(op: ir.Operation, loop: Loop) -> PrefetchBox | None:
         extents.append(extent)
     if any(not _known_before(v, loop) for i in corner for v in i.values):
         return None
-    return PrefetchBox(buffer, tuple(corner), tuple(extents), op.name == AFFINE_STORE)
+    return PrefetchBox(buffer, tuple(corner), tuple(extents), isa(op, AffineStoreOp))
 
 
 def _known_before(value: ir.Value, loop: Loop) -> bool:

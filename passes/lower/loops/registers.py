@@ -36,6 +36,7 @@ from tir_mlir.dialect.ir.op_traits import (
     accessed_memref,
     takes_no_memref,
 )
+from tir_mlir.dialect.ir.op_views import StoreOp, isa
 from tir_mlir.passes.lower.op_attrs import is_nonnegative, zero_vector
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
@@ -76,7 +77,7 @@ class Slot:
 
     @property
     def is_stored(self) -> bool:
-        return any(op.name in STORES for op in self.ops)
+        return any(isa(op, StoreOp) for op in self.ops)
 
     @staticmethod
     def from_access(op: ir.Operation) -> Slot:
@@ -85,7 +86,7 @@ class Slot:
         if op.name.startswith("vector."):
             indices = [read_value(v) for v in operands[1:-2]]
             return Slot(operands[0], indices, (op.results or operands[-1:])[0].type, operands[-2])
-        type_ = op.operands[0].type if op.name in STORES else op.results[0].type
+        type_ = op.operands[0].type if isa(op, StoreOp) else op.results[0].type
         return Slot(accessed_memref(op), walk.access_indices(op), type_, None)
 
     def value(self, store: ir.Operation) -> ir.Value:
@@ -259,7 +260,7 @@ def _store(slot: Slot, value: ir.Value) -> None:
 def _forward(slot: Slot, value: ir.Value) -> ir.Value:
     """Forward the slot's value, initially `value`, to its loads; returns the value at the end."""
     for op in slot.ops:
-        if op.name in STORES:
+        if isa(op, StoreOp):
             value = slot.value(op)
         else:
             op.results[0].replace_all_uses_with(value)

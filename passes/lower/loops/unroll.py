@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, apply, attrs, edit, is_loop, walk
+from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 from tir_mlir.passes.lower.loops.keep_rolled import is_repeated_chain
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import Content, lowering, programs
@@ -45,7 +46,7 @@ def unroll(loop: Loop, limit: int = LIMIT) -> str:
     count = loop.const_extent
     if count is None:
         return "its extent is not constant; split it by a constant factor and unroll the inner loop"
-    code = [op for op in walk.ops(loop.op) if op.name != "arith.constant"]
+    code = [op for op in walk.ops(loop.op) if not isa(op, ConstantOp)]
     if (size := count * (len(code) - 2)) > limit:
         return f"it would become {size} ops, at most {limit}; split it and unroll the inner loop"
     if is_repeated_chain(loop.op):

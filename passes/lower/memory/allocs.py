@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, at_end, attrs, dtypes, is_inside, walk
-from tir_mlir.dialect.ir.op_traits import PARALLEL_LOOPS
+from tir_mlir.dialect.ir.op_views import AllocaOp, AllocOp, DeallocOp, FuncOp, ParallelLoopOp, isa
 from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
@@ -50,7 +50,7 @@ def place_memory(func: Func) -> int:
     check_tiles(allocs)
     heap, scratch, offset = 0, _scratch_parameter(func), 0
     for op, body, size, on_stack in _allocs_with_owners(allocs):
-        for dealloc in [u.owner for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
+        for dealloc in [u.owner for u in op.results[0].uses if isa(u.owner, DeallocOp)]:
             dealloc.operation.erase()
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
         if on_stack:
@@ -78,7 +78,7 @@ def scratch_bytes(func: Func) -> int:
 
 
 def _allocs(func: Func) -> list[ir.Operation]:
-    return [op for op in walk.ops(func.op) if op.name == "memref.alloc"]
+    return [op for op in walk.ops(func.op) if isa(op, AllocOp)]
 
 
 def _allocs_with_owners(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
@@ -87,7 +87,7 @@ def _allocs_with_owners(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operati
     stack_bytes: dict[ir.Operation, int] = {}
     owners = []
     for op in allocs:
-        owner = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
+        owner = next(p for p in walk.parents(op) if isa(p, ParallelLoopOp, FuncOp))
         size = bytes_of(op)
         on_stack = size is not None and size <= STACK_BUFFER and stack_bytes.get(owner, 0) + size <= STACK_TOTAL
         if on_stack:
@@ -109,7 +109,7 @@ def _fits_scratch(op: ir.Operation, func: Func) -> bool:
     """Whether a buffer may be a view of bytes of its function: of constant size, one for a call, in plain memory."""
     type_ = ir.MemRefType(op.results[0].type)
     packed = type_.has_static_shape and is_row_major(type_)
-    owner = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
+    owner = next(p for p in walk.parents(op) if isa(p, ParallelLoopOp, FuncOp))
     return packed and is_plain(op) and owner == func.op
 
 
@@ -199,7 +199,7 @@ def run_thread_stack(module: ir.Module) -> None:
         if op.name == "omp.parallel":
             first = next(iter(op.regions[0].blocks[0].operations)).operation
             for inner in walk.ops(op):
-                if inner.name == "memref.alloca" and not len(inner.operands) and inner != first:
+                if isa(inner, AllocaOp) and not len(inner.operands) and inner != first:
                     inner.move_before(first)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES
+from tir_mlir.dialect.ir.op_views import ElementLoadOp, ElementStoreOp, isa
 from tir_mlir.passes.lower.registry import Content, lowering
 from tir_mlir.passes.lower.retype_module import retype
 
@@ -24,9 +24,9 @@ def run(module: ir.Module) -> None:
         return
     byte, bit = ir.IntegerType.get_signless(8), ir.IntegerType.get_signless(1)
     for op in everything:
-        if op.name in ELEMENT_LOADS and op.results[0].type == bit:
+        if isa(op, ElementLoadOp) and op.results[0].type == bit:
             _widen_load(op, byte, bit)
-        elif op.name in ELEMENT_STORES and op.operands[0].type == bit:
+        elif isa(op, ElementStoreOp) and op.operands[0].type == bit:
             with ir.InsertionPoint(op), op.location:
                 op.operands[0] = ir.Operation.create("arith.extui", [byte], [op.operands[0]]).results[0]
 

@@ -6,7 +6,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, LoweringError, NotAffine, NotProvable, VerifyError
 from tir_mlir.dialect.ir import Block, Buffer, Func, Loop, attrs, bound_value, freeze_modules, is_block, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, COMPUTED_ACCESSES, IFS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, ComputedAccessOp, ConditionOp, IfOp, MemrefStoreOp, isa
 from tir_mlir.dialect.verify import check_access
 from tir_mlir.passes.lower.memory.check_record import (
     EQ,
@@ -39,13 +40,13 @@ def mark(module: ir.Module) -> None:
     the checks.
     """
     for func in programs(module):
-        accesses = [op for op in walk.ops(func.op) if op.name in (*COMPUTED_ACCESSES, *AFFINE_ACCESSES)]
+        accesses = [op for op in walk.ops(func.op) if isa(op, ComputedAccessOp, AffineAccessOp)]
         with freeze_modules():
             sites = [_site(op) for op in accesses]
         for op, site in zip(accesses, sites, strict=True):
-            if site and op.name in AFFINE_ACCESSES:
+            if site and isa(op, AffineAccessOp):
                 op = _to_gather(op)
-            if op.name in COMPUTED_ACCESSES:
+            if isa(op, ComputedAccessOp):
                 attrs.put(op, SITE, site)
         mark_bindings(func)
         attrs.put(func.op, CHECKED, True)
@@ -101,9 +102,9 @@ def run(module: ir.Module) -> list[CheckedSite]:
     for func in programs(module):
         if attrs.get(func.op, CHECKED):
             for op in walk.ops(func.op):
-                if op.name in COMPUTED_ACCESSES and attrs.get(op, SITE) != _PROVED:
+                if isa(op, ComputedAccessOp) and attrs.get(op, SITE) != _PROVED:
                     sites.append(_check(op, len(sites), func.name))
-                elif op.name in COMPUTED_ACCESSES:
+                elif isa(op, ComputedAccessOp):
                     attrs.put(op, SITE, None)
                 elif SITE in op.attributes:
                     sites.append(check_binding(op, len(sites), func.name))
@@ -111,7 +112,7 @@ def run(module: ir.Module) -> list[CheckedSite]:
     if sites:
         for func in programs(module):
             for op in walk.ops(func.op):
-                if op.name == "scf.condition":
+                if isa(op, ConditionOp):
                     _end_after_first(op)
         add_record(module, sorted({s.rank for s in sites}))
     return sites
@@ -133,7 +134,7 @@ def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
     memref = Buffer(accessed_memref(op))
     block, name = attrs.get(op, SITE, ["", memref.name])
     attrs.put(op, SITE, None)
-    writes = op.name == "memref.store"
+    writes = isa(op, MemrefStoreOp)
     indices = list(op.operands)[2 if writes else 1 :]
     types = [r.type for r in op.results]
     with ir.InsertionPoint(op), op.location:
@@ -214,7 +215,7 @@ def _condition(top: ir.Operation) -> ir.Operation | None:
         if len(body) != 1:
             return None
         (op,) = body
-    if op.name not in IFS or attrs.WHERE not in op.attributes:
+    if not isa(op, IfOp) or attrs.WHERE not in op.attributes:
         return None
     return None if any(walk.is_inside(owner_op(v), top) for v in op.operands) else op
 

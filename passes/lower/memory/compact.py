@@ -36,6 +36,7 @@ from tir_mlir.dialect.ir.op_traits import (
     POINTERS,
     stored_value,
 )
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocOp, SubviewOp, isa
 from tir_mlir.dialect.presburger import isl_exprs, sets
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
@@ -89,7 +90,7 @@ def _plans(
     """The buffers of a function that move or shrink. No plan depends on another: it holds loops and shape variables,
     which all remain."""
     domains: lifetimes.Domains = {}
-    values = [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]
+    values = [op.results[0] for op in walk.ops(func.op) if isa(op, AllocOp)]
     return [
         (value, plan)
         for value in values
@@ -190,7 +191,7 @@ def _accessed_elements(
     """{ iteration -> elements } of all accesses, and of whole views, which must lie inside their buffer."""
     relations = [t.elements for t in touches]
     for user in users:
-        if user.name == "memref.subview":
+        if isa(user, SubviewOp):
             relations.append(lifetimes.relation(user, *view_box(user), domains)[1])
     return relations
 
@@ -299,7 +300,7 @@ def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
         old.replace_all_uses_with(new)
         return
     for user in dict.fromkeys(use.owner.operation for use in old.uses):
-        if user.name == "memref.subview":
+        if isa(user, SubviewOp):
             _shift_view(user, new, mins)
         else:
             _shift_access(user, new, mins)
@@ -356,7 +357,7 @@ def _retype(old: ir.Value, new: ir.Value) -> None:
     users = dict.fromkeys(use.owner.operation for use in old.uses)
     old.replace_all_uses_with(new)
     for user in users:
-        if user.name == "memref.subview":
+        if isa(user, SubviewOp):
             type_ = _view_type(user, ir.MemRefType(new.type), attrs.integers(user, "static_offsets"))
             user.results[0].set_type(type_)
             _retype_below(user)
@@ -364,7 +365,7 @@ def _retype(old: ir.Value, new: ir.Value) -> None:
 
 def _retype_below(view: ir.Operation) -> None:
     for use in view.results[0].uses:
-        if use.owner.name == "memref.subview":
+        if isa(use.owner, SubviewOp):
             user = use.owner.operation
             type_ = _view_type(user, ir.MemRefType(view.results[0].type), attrs.integers(user, "static_offsets"))
             user.results[0].set_type(type_)
@@ -395,7 +396,7 @@ def is_used_whole(value: ir.Value) -> bool:
     """Whether accesses to elements reach from end to end of each dimension, and no loop is around all of them, so that
     the buffer can neither move nor shrink. False if that is not plain to see."""
     users = [use.owner.operation for use in value.uses]
-    if not users or any(op.name not in AFFINE_ELEMENT_ACCESSES for op in users) or common_loops(users):
+    if not users or any(not isa(op, AffineElementAccessOp) for op in users) or common_loops(users):
         return False
     shape = Buffer(value).shape
     return all(size is not None and any(_spans(op, d, size) for op in users) for d, size in enumerate(shape))

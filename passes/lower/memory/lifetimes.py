@@ -19,7 +19,15 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, AccessRelation, accesses_of_op
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import OVERWRITES, Buffer, Index, attrs, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, NEUTRAL, VIEWS
+from tir_mlir.dialect.ir.op_views import (
+    AffineStoreOp,
+    AlignedPointerOp,
+    IntToPtrOp,
+    NeutralOp,
+    StridedMetadataOp,
+    ViewLikeOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import sets
 
 dim_type = isl.dim_type
@@ -71,16 +79,16 @@ def _users(value: ir.Value) -> list[ir.Operation]:
     while pending:
         for use in pending.pop().uses:
             op = use.owner.operation
-            if op.name in VIEWS or op.name == "memref.extract_aligned_pointer_as_index" or op.name.startswith("arith."):
+            if isa(op, ViewLikeOp, AlignedPointerOp) or op.name.startswith("arith."):
                 pending += op.results
-            elif op.name == "memref.extract_strided_metadata":
+            elif isa(op, StridedMetadataOp):
                 if any(True for _ in op.results[0].uses):
                     raise NotProvable("an alias of the buffer")
-            elif op.name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+            elif isa(op, IntToPtrOp) and attrs.ACCESS in op.attributes:
                 users[op] = None
             elif any(isinstance(r.type, ir.MemRefType) for r in op.results) or not _is_access(op):
                 raise NotProvable(f"{op.name} on the buffer")
-            elif op.name not in NEUTRAL:
+            elif not isa(op, NeutralOp):
                 users[op] = None
     return list(users)
 
@@ -127,7 +135,7 @@ def relation(
 
 def _writes_all(access: Access, overwrites: bool) -> bool:
     """Whether every element of the region is definitely written."""
-    if access.op.name == AFFINE_STORE:
+    if isa(access.op, AffineStoreOp):
         return access.is_point
     return overwrites and Buffer(access.buffer).rank > 0
 

@@ -12,6 +12,7 @@ from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, walk
 from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS
+from tir_mlir.dialect.ir.op_views import AllocOp, DeallocOp, SubviewOp, isa
 from tir_mlir.passes.lower.registry import Content, LoweringWarning, location_text, lowering, programs
 
 DIM_ALIGN = "tir.dim_align"
@@ -76,7 +77,7 @@ def is_padded(value: ir.Value) -> bool:
 def has_contiguous_rows(value: ir.Value) -> bool:
     """Whether adjacent elements in the last dimension of a padded buffer are contiguous."""
     op = Buffer(value).op
-    return op is not None and op.name == "memref.alloc" and strides_of(op)[-1] == 1
+    return op is not None and isa(op, AllocOp) and strides_of(op)[-1] == 1
 
 
 def strides_of(op: ir.Operation) -> list[int]:
@@ -135,7 +136,7 @@ def apply_strides(module: ir.Module) -> None:
     and vectors exist (`padded` excludes vectors across gaps).
     """
     for func in programs(module):
-        for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc" and DIM_ALIGN in o.attributes]:
+        for op in [o for o in walk.ops(func.op) if isa(o, AllocOp) and DIM_ALIGN in o.attributes]:
             if strides_of(op) == _row_major(ir.MemRefType(op.results[0].type).shape):
                 del op.attributes[DIM_ALIGN]
             else:
@@ -177,7 +178,7 @@ def _apply_strides(op: ir.Operation) -> None:
                 "static_strides": ir.DenseI64ArrayAttr.get(strides),
             },
         )
-    for dealloc in [u.owner.operation for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
+    for dealloc in [u.owner.operation for u in op.results[0].uses if isa(u.owner, DeallocOp)]:
         dealloc.erase()
     op.results[0].replace_all_uses_with(view.results[0])
     op.erase()
@@ -195,7 +196,7 @@ def _check_users(value: ir.Value) -> None:
     """Refuse users that fix the layout of a buffer: a cast, or a call that takes the whole buffer."""
     for use in value.uses:
         user = use.owner.operation
-        if user.name == "memref.subview":
+        if isa(user, SubviewOp):
             _check_users(user.results[0])
         elif user.name not in _STRIDE_AGNOSTIC:
             name = Buffer(value).root.name
@@ -209,7 +210,7 @@ def _propagate_strides(value: ir.Value) -> None:
     """Update the strides of the views of a value."""
     for use in value.uses:
         user = use.owner.operation
-        if user.name == "memref.subview":
+        if isa(user, SubviewOp):
             old, source = ir.MemRefType(user.results[0].type), ir.MemRefType(value.type)
             layout = _view_layout(user, source, old)
             user.results[0].set_type(ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space))

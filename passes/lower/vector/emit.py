@@ -28,7 +28,20 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_OPS, AFFINE_STORE, IFS, INTEGER_RING
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, INTEGER_RING
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    AffineIfOp,
+    AffineLoadOp,
+    AffineOp,
+    AffineStoreOp,
+    ApplyOp,
+    IfOp,
+    MemrefLoadOp,
+    MemrefStoreOp,
+    ScfIfOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import zero_vector
 from tir_mlir.passes.lower.vector.gathers import LaneNumbers, gather_elements, may_gather, to_32_bits
@@ -71,22 +84,22 @@ class VectorEmitter:
     def emit(self, op: ir.Operation) -> None:
         if op in self.lanes.guards:
             self.emit_divergent_condition(op)
-        elif op.name in ("affine.for", *IFS):
+        elif isa(op, AffineForOp, IfOp):
             self.emit_uniform_choice(op) if len(op.results) else self.emit_uniform_control(op)
         elif op in self.sums:
             self.accumulate(op, self.sums[op])
-        elif op.name == AFFINE_STORE:
+        elif isa(op, AffineStoreOp):
             self.store(op)
-        elif op.name == "memref.store":
+        elif isa(op, MemrefStoreOp):
             self.store_row(op)
         elif not any(r in self.lanes.varying for r in op.results):
             self.uniform(op)
-        elif op.name == AFFINE_LOAD:
+        elif isa(op, AffineLoadOp):
             self.load(op)
-        elif op.name == "affine.apply":
+        elif isa(op, ApplyOp):
             index = read_map(attrs.affine_map(op), list(op.operands))[0]
             self.values[op.results[0]] = self.spread_lanes(index, op)
-        elif op.name == "memref.load":
+        elif isa(op, MemrefLoadOp):
             self.gather(op)
         else:
             operands = [self.vector(v) for v in op.operands]
@@ -128,8 +141,8 @@ class VectorEmitter:
     # --- ops ---------------------------------------------------------------------------------------------------------
 
     def uniform(self, op: ir.Operation) -> None:
-        if op.name in AFFINE_OPS:
-            start = 1 if op.name == AFFINE_LOAD else 0
+        if isa(op, AffineOp):
+            start = 1 if isa(op, AffineLoadOp) else 0
             operands = list(op.operands)
             map_, map_operands = emit_map(
                 [self.index_in_lane(i) for i in read_map(attrs.affine_map(op), operands[start:])]
@@ -138,7 +151,7 @@ class VectorEmitter:
         else:
             scalar_op = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
         self.values |= dict(zip(op.results, scalar_op.results, strict=True))
-        if op.name == "affine.apply":
+        if isa(op, ApplyOp):
             index = read_map(attrs.affine_map(op), list(op.operands))[0]
             self.scalars[op.results[0]] = self.index_in_lane(index)
 
@@ -242,9 +255,9 @@ class VectorEmitter:
             return self.scalar(value)
         if op.name in INTEGER_CASTS:
             return self._like(op, [self.extract_lane(op.operands[0], lane)], [op.results[0].type]).results[0]
-        if op.name == AFFINE_LOAD and self._is_input(op):
+        if isa(op, AffineLoadOp) and self._is_input(op):
             return self._load_one(op.operands[0], walk.access_indices(op), lane)
-        if op.name == "affine.apply":
+        if isa(op, ApplyOp):
             return apply(self.index_in_lane(read_map(attrs.affine_map(op), list(op.operands))[0], lane))
         return vector.extract(self.vector(value), [], [lane])
 
@@ -269,7 +282,7 @@ class VectorEmitter:
 
     def accumulate(self, op: ir.Operation, accumulator: Accumulator) -> None:
         """The load or store of a reduction, in the lane's own accumulator; masked-off lanes keep theirs."""
-        if op.name == AFFINE_LOAD:
+        if isa(op, AffineLoadOp):
             self.values[op.results[0]] = accumulator.load(self.width)
             return
         value = self.vector(op.operands[0])
@@ -307,7 +320,7 @@ class VectorEmitter:
 
     def _rebase(self, op: ir.Operation) -> ir.Operation:
         """A loop or condition over the values of the lanes' base; returns its replacement."""
-        if op.name == "scf.if":
+        if isa(op, ScfIfOp):
             edit.set_operand(op, 0, self.scalar(op.operands[0]))
             return op
         mapping = {self.lanes.var: self.base, **self.scalars}
@@ -336,7 +349,7 @@ class VectorEmitter:
     def _in_all_lanes(self, op: ir.Operation) -> list[Constraint] | None:
         """Constraints that hold if a condition holds in all lanes: at the lane where each is tightest."""
         constraints = []
-        for c in walk.constraints(op) if op.name == "affine.if" else ():
+        for c in walk.constraints(op) if isa(op, AffineIfOp) else ():
             grows = step(c.index, self.lanes.var)
             if grows is None or c.is_eq:
                 return None
@@ -362,7 +375,7 @@ class VectorEmitter:
 
     def condition(self, op: ir.Operation) -> ir.Value:
         """The condition of an `if` in all lanes."""
-        if op.name == "scf.if":
+        if isa(op, ScfIfOp):
             return self.vector(op.operands[0])
         holds = [self._constraint(c) for c in walk.constraints(op)]
         return reduce(arith.andi, holds) if holds else self._all_lanes()

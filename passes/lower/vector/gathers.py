@@ -10,7 +10,7 @@ from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import Index, apply, attrs, defining_op, step
-from tir_mlir.dialect.ir.op_traits import INDEX_CASTS
+from tir_mlir.dialect.ir.op_views import IndexCastOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
@@ -57,7 +57,7 @@ def gather_elements(memref: ir.Value, indices: Sequence[Index | ir.Value], width
 def to_32_bits(value: ir.Value, vector_of: Callable[[ir.Value], ir.Value]) -> ir.Value:
     """The vector of an index, in 32 bits."""
     op = defining_op(value)
-    wide = vector_of(op.operands[0] if op is not None and op.name in INDEX_CASTS else value)
+    wide = vector_of(op.operands[0] if op is not None and isa(op, IndexCastOp) else value)
     element, short_type = ir.VectorType(wide.type).element_type, ir.IntegerType.get_signless(32)
     if element == short_type:
         return wide

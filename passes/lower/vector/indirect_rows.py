@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, defining_op, read_map, step
 from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, INTEGER_RING, accessed_memref, both_signs
+from tir_mlir.dialect.ir.op_views import AddIOp, ApplyOp, ConstantOp, MulIOp, isa
 from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
 
@@ -38,7 +39,7 @@ def lane_step(value: ir.Value, var: ir.Value, varying: AbstractSet[ir.Value]) ->
     op = defining_op(value)
     if op is None:
         return None
-    if op.name == "affine.apply":
+    if isa(op, ApplyOp):
         index = read_map(attrs.affine_map(op), list(op.operands))[0]
         return step(index, var) if all(v == var or v not in varying for v in index.values) else None
     if op.name in INTEGER_CASTS:
@@ -48,15 +49,15 @@ def lane_step(value: ir.Value, var: ir.Value, varying: AbstractSet[ir.Value]) ->
     a, b = (lane_step(v, var, varying) for v in op.operands)
     if a is None or b is None:
         return None
-    if op.name == "arith.muli":
+    if isa(op, MulIOp):
         return 0 if a == b == 0 else _product_step(op, a, b)
-    return a + b if op.name == "arith.addi" else a - b
+    return a + b if isa(op, AddIOp) else a - b
 
 
 def _product_step(product: ir.Operation, a: int, b: int) -> int | None:
     """The increment of a product with a constant."""
     for grows, factor in ((a, product.operands[1]), (b, product.operands[0])):
         constant = defining_op(factor)
-        if constant is not None and constant.name == "arith.constant":
+        if constant is not None and isa(constant, ConstantOp):
             return grows * ir.IntegerAttr(constant.attributes["value"]).value
     return None

@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, isa
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import Content, lowering, programs
@@ -68,7 +68,7 @@ def interleave(rows: Loop) -> bool:
 def _is_copy(body: Sequence[ir.Operation]) -> bool:
     """Whether ops load an element, optionally convert it, and store it."""
     load, *casts, store = body
-    if load.name != AFFINE_LOAD or store.name != AFFINE_STORE or any(op.name not in CASTS for op in casts):
+    if not isa(load, AffineLoadOp) or not isa(store, AffineStoreOp) or any(not isa(op, CastOp) for op in casts):
         return False
     return all(first.results[0] == then.operands[0] for first, then in itertools.pairwise(body))
 

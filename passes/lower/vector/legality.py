@@ -25,8 +25,6 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
-    AFFINE_LOAD,
-    AFFINE_STORE,
     ALLOCS,
     DIVISIONS,
     ELEMENT_ACCESSES,
@@ -35,6 +33,20 @@ from tir_mlir.dialect.ir.op_traits import (
     IFS,
     YIELDS,
     accessed_memref,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineLoadOp,
+    AffineStoreOp,
+    ApplyOp,
+    ElementAccessOp,
+    ElementLoadOp,
+    ElementStoreOp,
+    IfOp,
+    MemrefLoadOp,
+    MemrefStoreOp,
+    YieldOp,
+    isa,
 )
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.lower.memory import lifetimes
@@ -139,11 +151,11 @@ def _check_binding(guard: ir.Operation) -> None:
 def _check_guard(guard: ir.Operation, lanes: VectorizableLoop) -> None:
     """Check that what a condition guards can run for all lanes, with accesses masked: no trap, no gather, no loop."""
     for op in walk.ops(guard)[1:]:
-        if op.name in AFFINE_ELEMENT_ACCESSES:
+        if isa(op, AffineElementAccessOp):
             fits = is_contiguous(lanes, accessed_memref(op), walk.access_indices(op)) or _is_shared(op, lanes)
         else:
             plain = op.name.split(".")[0] in ELEMENTWISE and op.name not in DIVISIONS
-            fits = plain or op.name in (*YIELDS, *IFS, "affine.apply")
+            fits = plain or isa(op, YieldOp, IfOp, ApplyOp)
         if not fits:
             text = f"a condition in it depends on the iteration and guards {_guarded_op_words(op)}"
             raise NotVectorizable(text, _UNIFORM)
@@ -151,7 +163,7 @@ def _check_guard(guard: ir.Operation, lanes: VectorizableLoop) -> None:
 
 def _is_shared(op: ir.Operation, lanes: VectorizableLoop) -> bool:
     """Whether an op loads one element for all lanes, inside its buffer also where no lane runs."""
-    if op.name != AFFINE_LOAD:
+    if not isa(op, AffineLoadOp):
         return False
     box, shape = intervals.enclosing_ranges(op), ir.MemRefType(op.operands[0].type).shape
     for index, size in zip(walk.access_indices(op), shape, strict=True):
@@ -166,7 +178,7 @@ def _is_shared(op: ir.Operation, lanes: VectorizableLoop) -> bool:
 
 def _guarded_op_words(op: ir.Operation) -> str:
     """A guarded op for messages."""
-    if op.name in ELEMENT_ACCESSES:
+    if isa(op, ElementAccessOp):
         return f"an access of {Buffer(accessed_memref(op)).name} whose lanes are not adjacent"
     return op_words(op).removesuffix(",")  # the end of a sentence
 
@@ -186,11 +198,11 @@ def _check_memory(inner: list[ir.Operation], lanes: VectorizableLoop) -> None:
     """Check that no lane accesses an element that another lane writes: a written buffer is partitioned among the lanes
     along one dimension, or else isl shows its accesses apart.
     """
-    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name in ELEMENT_STORES}
+    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if isa(op, ElementStoreOp)}
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
     by_root: dict[ir.Value, list[ir.Operation]] = {}
     for op in inner:
-        if op.name in (*ELEMENT_STORES, *ELEMENT_LOADS) and op not in shared:
+        if isa(op, ElementStoreOp, ElementLoadOp) and op not in shared:
             root = Buffer(accessed_memref(op)).root.value
             if root in stored:
                 by_root.setdefault(root, []).append(op)
@@ -262,13 +274,13 @@ def can_mask(lanes: VectorizableLoop) -> bool:
         if op in shared:
             continue
         varies = any(r in lanes.varying for r in op.results)
-        if op.name == AFFINE_STORE or (op.name == AFFINE_LOAD and varies):
+        if isa(op, AffineStoreOp) or (isa(op, AffineLoadOp) and varies):
             memref = accessed_memref(op)
             if dtypes.bits(Buffer(memref).dtype) < MASKED_BITS or not is_contiguous(
                 lanes, memref, walk.access_indices(op)
             ):
                 return False
-        elif op.name == "memref.store" or (varies and (op.name == "memref.load" or op.name in DIVISIONS)):
+        elif isa(op, MemrefStoreOp) or (varies and (isa(op, MemrefLoadOp) or op.name in DIVISIONS)):
             return False
     return True
 
@@ -283,7 +295,7 @@ def serial_reason(op: ir.Operation) -> tuple[str, str]:
     """Why a loop around an op is serial, and the way out. Requires an op without a vector form."""
     if is_vector(op):
         return "its accesses are vectors already, and vectors have one dimension", "leave the loop serial, or unroll it"
-    if op.name == "memref.store":
+    if isa(op, MemrefStoreOp):
         where = "a loaded index" if from_data(op) else "an index that is not affine"
         return f"a store at {where} has no vector form", "vectorize a loop along a row"
     return f"{op_words(op)} has no vector form", _OTHER_LOOP_FIX

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Constraint, Loop, edit, is_symbol, owner_op, step, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ConstantOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.vector.reductions import users_in
 
@@ -20,7 +20,7 @@ def peel_first_iteration(loop: Loop) -> None:
     if len(loop.lowers) != 1 or not may_hoist(loop):
         return
     for op in loop.body_ops():
-        remaining = _first_iteration_constraints(op, loop) if op.name == "affine.if" else None
+        remaining = _first_iteration_constraints(op, loop) if isa(op, AffineIfOp) else None
         if remaining is None or not _stores_only(op, loop):
             continue
         op.move_before(loop.op)
@@ -69,9 +69,9 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
     stores = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
     earlier = loop.body_ops()[: loop.body_ops().index(op)]
     for store in stores:
-        if store.name == "arith.constant":
+        if isa(store, ConstantOp):
             continue
-        if store.name != AFFINE_STORE or not _is_outside(store.operands[0], loop, op):
+        if not isa(store, AffineStoreOp) or not _is_outside(store.operands[0], loop, op):
             return False
         if any(walk.is_inside(owner_op(v), loop.op) for i in walk.access_indices(store) for v in i.values):
             return False
@@ -83,4 +83,4 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
 
 def _is_outside(value: ir.Value, loop: Loop, op: ir.Operation) -> bool:
     owner = owner_op(value)
-    return not walk.is_inside(owner, loop.op) or (walk.is_inside(owner, op) and owner.name == "arith.constant")
+    return not walk.is_inside(owner, loop.op) or (walk.is_inside(owner, op) and isa(owner, ConstantOp))

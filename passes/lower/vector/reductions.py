@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, defining_op, owner_op, same_indices, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ASSOCIATIVE, ORDERED_REDUCERS
+from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, ORDERED_REDUCERS
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, isa
 
 NEEDS_REASSOC = ORDERED_REDUCERS
 """Order-dependent float combiners, unless the block declares a reduction "
@@ -45,7 +46,7 @@ def find_reductions(loop: Loop) -> list[LaneReduction]:
     """The reductions over a loop, each the only accesses of its buffer there."""
     reductions = []
     for op in walk.ops(loop.op)[1:]:
-        if op.name == AFFINE_STORE and (sum_ := _lane_reduction(op)) is not None and is_invariant(sum_, loop):
+        if isa(op, AffineStoreOp) and (sum_ := _lane_reduction(op)) is not None and is_invariant(sum_, loop):
             reductions.append(sum_)
     return reductions
 
@@ -74,7 +75,11 @@ def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Oper
 
 
 def _loads_stored(load: ir.Operation, store: ir.Operation) -> bool:
-    if load.name != AFFINE_LOAD or load.operands[0] != store.operands[1] or sum(1 for _ in load.results[0].uses) != 1:
+    if (
+        not isa(load, AffineLoadOp)
+        or load.operands[0] != store.operands[1]
+        or sum(1 for _ in load.results[0].uses) != 1
+    ):
         return False
     return same_indices(walk.access_indices(load), walk.access_indices(store))
 

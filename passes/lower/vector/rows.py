@@ -10,7 +10,8 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, create, edit, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, VECTOR_LOAD, VECTOR_STORE, accessed_memref
+from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineVectorAccessOp, AffineVectorLoadOp, AffineVectorStoreOp, isa
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 
@@ -30,7 +31,7 @@ def run(module: ir.Module) -> None:
     final layouts, except those of aligned buffers.
     """
     for func in programs(module):
-        for op in [o for o in walk.ops(func.op) if o.name in AFFINE_VECTOR_ACCESSES]:
+        for op in [o for o in walk.ops(func.op) if isa(o, AffineVectorAccessOp)]:
             with ir.InsertionPoint(op), op.location:
                 _lower(op)
 
@@ -82,7 +83,7 @@ def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
     groups = [*([d] for d in range(outer)), list(range(outer, type_.rank))]
     view = memref.collapse_shape(view_type, buffer, groups)
     start = [*indices[:outer], indices[outer] * prod(shape[1:])]
-    if op.name == VECTOR_LOAD:
+    if isa(op, AffineVectorLoadOp):
         loaded = vectors.load(view, start, [prod(shape)])
         _replace(op, vector.shape_cast(value.type, loaded))
     else:
@@ -96,7 +97,7 @@ def _split_access(op: ir.Operation, value: ir.Value, shape: Sequence[int], row: 
     buffer, indices = accessed_memref(op), walk.access_indices(op)
     points = list(itertools.product(*map(range, shape[: len(shape) - len(row)])))
     points_indices = [_point_indices(indices, point, len(shape)) for point in points]
-    if op.name == VECTOR_STORE:
+    if isa(op, AffineVectorStoreOp):
         for point, indices_of_row in zip(points, points_indices, strict=True):
             part = vector.extract(value, [], list(point))
             vectors.store(part, buffer, indices_of_row, row) if row else create.store(part, buffer, indices_of_row)

@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, isa
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
@@ -52,7 +52,7 @@ def transpose_tile(rows: Loop) -> bool:
     if len(body) < 2:
         return False
     load, *casts, store = body
-    if load.name != AFFINE_LOAD or store.name != AFFINE_STORE or any(op.name not in CASTS for op in casts):
+    if not isa(load, AffineLoadOp) or not isa(store, AffineStoreOp) or any(not isa(op, CastOp) for op in casts):
         return False
     if any(first.results[0] != then.operands[0] for first, then in itertools.pairwise(body)):
         return False

@@ -6,7 +6,8 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, at_end, attrs, edit, is_loop, walk
 from tir_mlir.dialect.ir import loop as make_loop
-from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, SLOW_FUNCTIONS
+from tir_mlir.dialect.ir.op_traits import SLOW_FUNCTIONS
+from tir_mlir.dialect.ir.op_views import ApplyOp, IndexCastOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import Content, lowering, programs
@@ -215,7 +216,7 @@ def _chunk_lanes(loop: Loop) -> int:
 def _widest_element(loop: Loop) -> int:
     widths = [8]
     for op in walk.ops(loop.op):
-        is_index = op.name == "affine.apply" or op.name in INDEX_CASTS  # gathered at positions of 32 bits
+        is_index = isa(op, ApplyOp, IndexCastOp)  # gathered at positions of 32 bits
         for result in op.results:
             type_ = result.type
             widths.append((32 if is_index else 64) if isinstance(type_, ir.IndexType) else getattr(type_, "width", 8))

@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     outermost_with_searches,
     walk,
 )
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.blocks.data_conditions import bind_condition, check_condition, is_computation
@@ -251,7 +252,7 @@ def _level(blocks: Sequence[Block]) -> ir.Operation:
                 fix="blockize the blocks of each parent separately",
             )
     level = walk.common_parent([b.op for b in blocks])
-    if not (is_loop(level) or is_block(level) or level.name == "func.func"):
+    if not (is_loop(level) or is_block(level) or isa(level, FuncOp)):
         refuse(
             level,
             "the blocks are in a condition; blockize needs blocks in the body of a loop or block",

@@ -8,7 +8,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Index, Loop, access_indices, edit, is_apply, is_block, is_loop, read_apply, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, IFS, YIELDS, is_pure
+from tir_mlir.dialect.ir.op_traits import is_pure
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineIfOp, IfOp, YieldOp, isa
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -16,9 +17,7 @@ from tir_mlir.passes.schedule.registry import check, refuse
 
 def is_computation(op: ir.Operation) -> bool:
     """Whether an op only computes values: also by an if with results."""
-    return is_pure(op) or (
-        len(op.results) > 0 and all(is_pure(o) or o.name in IFS or o.name in YIELDS for o in walk.ops(op))
-    )
+    return is_pure(op) or (len(op.results) > 0 and all(is_pure(o) or isa(o, IfOp, YieldOp) for o in walk.ops(op)))
 
 
 def check_condition(target: Loop, block: Block, inner: Sequence[Loop], parts: Sequence[Division]) -> None:
@@ -65,9 +64,9 @@ def _computations(target: Loop) -> list[ir.Operation]:
 
 def _indices(op: ir.Operation) -> list[Index]:
     """The index expressions of an affine op; [] of others."""
-    if op.name in AFFINE_ACCESSES:
+    if isa(op, AffineAccessOp):
         return list(access_indices(op))
-    if op.name == "affine.if":
+    if isa(op, AffineIfOp):
         return [c.index for c in walk.constraints(op)]
     return [read_apply(op.results[0])] if op.results and is_apply(op.results[0]) else []
 

@@ -11,6 +11,7 @@ from mlir.dialects import arith, memref
 from tir_mlir.dialect.computation import ParamBinding
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, attrs, create, edit, is_block, module_of, read_apply, walk
 from tir_mlir.dialect.ir.memo import touch_here
+from tir_mlir.dialect.ir.op_views import ApplyOp, CallOp, StridedMetadataOp, isa
 from tir_mlir.dialect.presburger import has_division
 from tir_mlir.dialect.symbolic import fold_affine
 from tir_mlir.passes.schedule.edits import DYNAMIC, propagate_type
@@ -61,7 +62,7 @@ def region_view(binding: ParamBinding, param: Buffer) -> ir.Value:
 def stride_names(param: Buffer) -> list[str]:
     """The stride variables that an implementation declares for a parameter, "" where there is none."""
     for use in param.value.uses:
-        if use.owner.operation.name == "memref.extract_strided_metadata" and attrs.STRIDES in use.owner.attributes:
+        if isa(use.owner.operation, StridedMetadataOp) and attrs.STRIDES in use.owner.attributes:
             return attrs.get(use.owner, attrs.STRIDES)
     return [""] * param.rank
 
@@ -74,10 +75,10 @@ def check_inlinable(impl: Func, name: str) -> None:
     """Refuse an implementation that uses stride variables in an index, which a block cannot. Sums of them, and products
     with constants, may be arguments of a call."""
     for op in walk.ops(impl.op):
-        if op.name != "memref.extract_strided_metadata":
+        if not isa(op, StridedMetadataOp):
             continue
         for user in [use.owner.operation for value in op.results for use in value.uses]:
-            if user.name == "affine.apply" and not has_division(read_apply(user.results[0]).expr):
+            if isa(user, ApplyOp) and not has_division(read_apply(user.results[0]).expr):
                 user = next((u.owner.operation for u in user.results[0].uses if _is_affine(u.owner.operation)), op)
             if _is_affine(user):
                 refuse(
@@ -104,7 +105,7 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
     for param, view in zip(params, windows, strict=True):
         for use in list(view.uses):
             user = use.owner.operation
-            if user.name == "memref.extract_strided_metadata" and attrs.STRIDES in user.attributes:
+            if isa(user, StridedMetadataOp) and attrs.STRIDES in user.attributes:
                 edit.set_attribute(user, attrs.STRIDES, attrs.to_attr(_stride_variables(param)))
             propagate_type(user)
     _compute_strides(block)
@@ -115,9 +116,9 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
 
 def _compute_strides(block: Block) -> None:
     """Compute expressions of strides, which are no affine symbols in a block, by arithmetic."""
-    for op in [o for o in walk.ops(block.op) if o.name == "affine.apply"]:
+    for op in [o for o in walk.ops(block.op) if isa(o, ApplyOp)]:
         owners = [v.owner for v in op.operands]
-        if any(not isinstance(o, ir.Block) and o.name == "memref.extract_strided_metadata" for o in owners):
+        if any(not isinstance(o, ir.Block) and isa(o, StridedMetadataOp) for o in owners):
             index = read_apply(op.results[0])
             with ir.InsertionPoint(op), op.location:
                 edit.replace_uses(op.results[0], _arithmetic(index))
@@ -145,7 +146,7 @@ def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
     impl_symbols = _symbols(module_of(impl.op))
     missing: dict[str, ir.Operation] = {}
     for op in walk.ops(impl.op):
-        if op.name != "func.call":
+        if not isa(op, CallOp):
             continue
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
         declaration = impl_symbols[callee]

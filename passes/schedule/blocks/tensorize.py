@@ -41,6 +41,7 @@ from tir_mlir.dialect.ir import (
     only_reads,
     walk,
 )
+from tir_mlir.dialect.ir.op_views import AlignedPointerOp, isa
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.passes.schedule.blocks.fragment_layouts import check_layouts
@@ -206,7 +207,7 @@ def _check_strides(block: Block, binding: ParamBinding, name: str) -> None:
     """Check constant strides; a pointer to a parameter without strides needs a contiguous region."""
     param, view = binding.param, region_view_type(binding)
     have, _ = view.get_strides_and_offset()
-    pointed = any(u.owner.operation.name == "memref.extract_aligned_pointer_as_index" for u in param.value.uses)
+    pointed = any(isa(u.owner.operation, AlignedPointerOp) for u in param.value.uses)
     if not _is_strided(param) and not pointed:
         return
     param_strides, _ = param.type.get_strides_and_offset()

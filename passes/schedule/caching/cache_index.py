@@ -33,18 +33,24 @@ from tir_mlir.dialect.ir import (
     signs,
 )
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ELEMENT_ACCESSES,
-    AFFINE_LOAD,
-    COMPUTED_ACCESSES,
     DIVISIONS,
-    ELEMENT_STORES,
-    LOADS,
     TO_FLOAT,
     accessed_memref,
     both_signs,
     index_operands,
     is_pure,
     is_scalar,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineLoadOp,
+    ApplyOp,
+    ComputedAccessOp,
+    ConstantOp,
+    ElementStoreOp,
+    LoadOp,
+    MemrefLoadOp,
+    isa,
 )
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
@@ -151,8 +157,8 @@ def _note_table(block: Block, table: IndexBuffer) -> None:
 
 def _use(block: Block, tables: list[IndexBuffer]) -> None:
     """Load the precomputed affine expressions in the accesses and values of a block."""
-    for op in [o for o in ops(block.op) if o.name in (*AFFINE_ELEMENT_ACCESSES, "affine.apply")]:
-        if op.name in AFFINE_ELEMENT_ACCESSES:
+    for op in [o for o in ops(block.op) if isa(o, AffineElementAccessOp, ApplyOp)]:
+        if isa(op, AffineElementAccessOp):
             _load_indices(op, tables)
         else:
             _load_value(op, tables)
@@ -165,16 +171,16 @@ def _used_expressions(block: Block, computed: Sequence[ComputedIndex] = ()) -> l
     for op in ops(block.op):
         if op in steps and all(u.owner.operation in steps for u in op.results[0].uses):
             continue
-        if op.name == AFFINE_LOAD:
+        if isa(op, AffineLoadOp):
             expressions += access_indices(op)
-        elif op.name == "affine.apply" and _is_used(op):
+        elif isa(op, ApplyOp) and _is_used(op):
             expressions.append(read_apply(op.results[0]))
     return expressions
 
 
 def _is_used(apply: ir.Operation) -> bool:
     """Whether an expression is used as data or as an index of a load."""
-    return any(u.owner.name == "arith.index_cast" or u.owner.name == "memref.load" for u in apply.results[0].uses)
+    return any(u.owner.name == "arith.index_cast" or isa(u.owner, MemrefLoadOp) for u in apply.results[0].uses)
 
 
 # --- the index buffers ------------------------------------------------------------------------------------------------
@@ -251,7 +257,7 @@ def _load_indices(op: ir.Operation, tables: list[IndexBuffer]) -> None:
         return
     with ir.InsertionPoint(op), op.location:
         values = [_emit_index(i, tables, op) if _contains_cached(i, tables) else create.apply(i) for i in indices]
-        if op.name == AFFINE_LOAD:
+        if isa(op, AffineLoadOp):
             edit.replace_uses(op.results[0], memref.load(accessed_memref(op), values))
         else:
             memref.store(op.operands[0], accessed_memref(op), values)
@@ -355,12 +361,12 @@ def computed_indices(block: Block, often: int, is_movable: Callable[[Index], boo
 
     def may_move(value: ir.Value) -> bool:
         leaves = _leaves(value)
-        in_block = all(is_inside(op, block.op) or op.name == "arith.constant" for op in _tree(value))
+        in_block = all(is_inside(op, block.op) or isa(op, ConstantOp) for op in _tree(value))
         return (
             bool(leaves) and in_block and all(map(is_movable, leaves or [])) and not any(map(_may_trap, _tree(value)))
         )
 
-    stored = [op.operands[0] for op in ops(block.op) if op.name in ELEMENT_STORES]
+    stored = [op.operands[0] for op in ops(block.op) if isa(op, ElementStoreOp)]
     found_values = [v for v in _index_values(block) if may_move(v)]
     found_values += [part for value in stored for part in _largest_parts(value, may_move)]
     groups: dict[tuple, list[ir.Value]] = {}
@@ -380,7 +386,7 @@ def _index_values(block: Block) -> list[ir.Value]:
     """The integers that accesses of a block take as an index, other than plain index expressions."""
     values = []
     for op in ops(block.op):
-        for value in index_operands(op) if op.name in COMPUTED_ACCESSES else []:
+        for value in index_operands(op) if isa(op, ComputedAccessOp) else []:
             cast = defining_op(value)
             source = defining_op(cast.operands[0]) if cast is not None and cast.name == "arith.index_cast" else None
             if cast is not None and source is not None and source.name != "arith.index_cast":
@@ -391,7 +397,7 @@ def _index_values(block: Block) -> list[ir.Value]:
 def _may_trap(op: ir.Operation) -> bool:
     """Whether an op divides integers by a value that may be 0 where the block does not run."""
     divisor = defining_op(op.operands[1]) if op.name in DIVISIONS else None
-    return op.name in DIVISIONS and (divisor is None or divisor.name != "arith.constant")
+    return op.name in DIVISIONS and (divisor is None or not isa(divisor, ConstantOp))
 
 
 def _largest_parts(value: ir.Value, may_move: Callable[[ir.Value], bool]) -> list[ir.Value]:
@@ -407,7 +413,7 @@ def _largest_parts(value: ir.Value, may_move: Callable[[ir.Value], bool]) -> lis
 def _is_cast_index(value: ir.Value) -> bool:
     """Whether a value is an index expression, cast to another type."""
     op = defining_op(value)
-    return op is None or op.name == "affine.apply" or (op.name in _CASTS and _is_cast_index(op.operands[0]))
+    return op is None or isa(op, ApplyOp) or (op.name in _CASTS and _is_cast_index(op.operands[0]))
 
 
 def _tree(value: ir.Value) -> list[ir.Operation]:
@@ -415,15 +421,15 @@ def _tree(value: ir.Value) -> list[ir.Operation]:
     op = defining_op(value)
     if op is None:
         return []
-    return [op] if op.name == "affine.apply" else [op, *(inner for v in op.operands for inner in _tree(v))]
+    return [op] if isa(op, ApplyOp) else [op, *(inner for v in op.operands for inner in _tree(v))]
 
 
 def _leaves(value: ir.Value) -> list[Index] | None:
     """The index expressions that a value is computed from; None if it is computed from anything else."""
     op = defining_op(value)
-    if op is None or op.name == "affine.apply":
+    if op is None or isa(op, ApplyOp):
         return [_index(value)] if isinstance(value.type, ir.IndexType) else None
-    if len(op.regions) or not is_pure(op) or op.name in LOADS or len(op.results) != 1:
+    if len(op.regions) or not is_pure(op) or isa(op, LoadOp) or len(op.results) != 1:
         return None
     parts = [_leaves(v) for v in op.operands]
     return None if any(p is None for p in parts) else [leaf for p in parts for leaf in p or []]
@@ -436,7 +442,7 @@ def _index(value: ir.Value) -> Index:
 def _key(value: ir.Value) -> tuple:
     """Equal for two values that are computed in the same way."""
     op = defining_op(value)
-    if op is None or op.name == "affine.apply":
+    if op is None or isa(op, ApplyOp):
         return ("index", canonical(_index(value)))
     facts = tuple((name, str(op.attributes[name])) for name in op.attributes if not name.startswith("tir."))
     return (op.name, str(value.type), facts, *map(_key, op.operands))
@@ -447,7 +453,7 @@ def clone_tree(value: ir.Value, ip: ir.InsertionPoint, replacements: dict[ir.Val
     with ip:
         done = {old: create.apply(new) for old, new in replacements.items()}
     for op in reversed(list(dict.fromkeys(_tree(value)))):
-        if op.name == "affine.apply":
+        if isa(op, ApplyOp):
             with ip:
                 done[op.results[0]] = create.apply(read_apply(op.results[0]).substitute(replacements))
         elif not all(o in done for o in op.results):

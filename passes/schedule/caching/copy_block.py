@@ -23,7 +23,8 @@ from tir_mlir.dialect.ir import (
     ops,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, LOADS
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, LoadOp, isa
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.schedule.edits import alloc_like, check_retypable, propagate_type, rename_in_regions
 from tir_mlir.passes.schedule.legality import Scope
@@ -178,7 +179,7 @@ def redirect(
     """
     rename_in_regions([root], old, new.name, shift, (attrs.READS,) if loads_only else (attrs.READS, attrs.WRITES))
     moves = any(s.as_constant() != 0 for s in shift)
-    for op in [o for o in ops(root) if not loads_only or o.name in LOADS]:
+    for op in [o for o in ops(root) if not loads_only or isa(o, LoadOp)]:
         if moves and any(v == old.value for v in op.operands):
             indices = [(i - s).simplify() for i, s in zip(walk.access_indices(op), shift, strict=True)]
             access_at(op, new, indices)
@@ -192,7 +193,7 @@ def redirect(
 def access_at(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
     """Make an affine load or store access `buffer[indices]`."""
     with ir.InsertionPoint(op), op.location:
-        if op.name == AFFINE_LOAD:
+        if isa(op, AffineLoadOp):
             edit.replace_uses(op.results[0], create.load(buffer.value, indices))
         else:
             create.store(op.operands[0], buffer.value, indices)

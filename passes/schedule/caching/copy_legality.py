@@ -7,7 +7,7 @@ from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.dataflow import reads_written, unwritten_example
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, func_of, is_bound_value, is_data_loop, is_inside, only_reads, parents
-from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES
+from tir_mlir.dialect.ir.op_views import ElementAccessOp, isa
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, find_uncovered_element
 from tir_mlir.passes.schedule.registry import check, copy_in_and_out, refuse
@@ -90,7 +90,7 @@ def check_reads_earlier_contents(scope: Scope, buffer: Buffer, block: Block, mes
     No element may be read after the block wrote it, in one run of the scope, and all accesses are loads and stores.
     """
     uses = [use.owner.operation for use in buffer.value.uses if is_inside(use.owner.operation, block.op)]
-    plain = all(op.name in ELEMENT_ACCESSES for op in uses)
+    plain = all(isa(op, ElementAccessOp) for op in uses)
     enclosing = [p for p in parents(block.op) if is_inside(p, scope.op)]
     check(plain and not any(is_data_loop(p) and not is_bound_value(p) for p in enclosing), block, message)
     with question(f"whether the block reads an element of {buffer.name} that it wrote before"):

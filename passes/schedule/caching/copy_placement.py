@@ -10,7 +10,8 @@ from tir_mlir.dialect.analysis import confirmed_regions
 from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.diagnostics import NotProvable, emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
-from tir_mlir.dialect.ir.op_traits import LOADS, is_scalar
+from tir_mlir.dialect.ir.op_traits import is_scalar
+from tir_mlir.dialect.ir.op_views import LoadOp, isa
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
 from tir_mlir.passes.schedule.edits import first_op_after_allocs
 from tir_mlir.passes.schedule.legality import (
@@ -164,7 +165,7 @@ def _with_bounds(loop: ir.Operation) -> ir.Operation:
     listed, chain = loop.block.operations, [loop]
     for number in reversed(range(walk.position(loop))):
         op = listed[number].operation
-        if not (op.name in LOADS or is_scalar(op.name)):
+        if not (isa(op, LoadOp) or is_scalar(op.name)):
             break
         if not all(use.owner.operation in chain for result in op.results for use in result.uses):
             break

@@ -24,7 +24,8 @@ from tir_mlir.dialect.ir import (
     ops,
     same_indices,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, isa
 from tir_mlir.dialect.presburger import (
     Domain,
     flatten,
@@ -77,7 +78,7 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
     units = {lp.var: lp.lower for op in ops(block.op) if is_loop(op) and (lp := Loop(op)).const_extent == 1}
     first: list[Index] | None = None
     for op in accessing:
-        if op.name not in AFFINE_ELEMENT_ACCESSES:
+        if not isa(op, AffineElementAccessOp):
             refuse(
                 op,
                 f"{buffer.name} is accessed by {use_words(op)}, at a non-affine index or through a pointer or "

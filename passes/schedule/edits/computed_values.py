@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
+from tir_mlir.dialect.ir.op_views import AffineParallelOp, ApplyOp, isa
 from tir_mlir.dialect.presburger import guards, linear_terms
 from tir_mlir.passes.schedule.edits.index_values import emit_index
 from tir_mlir.passes.schedule.registry import refuse
@@ -42,10 +43,7 @@ def check_computable(variables: Sequence[ir.Value], why: str) -> None:
         for use in variable.uses:
             user = use.owner.operation
             if not (
-                user.name == "affine.apply"
-                or user.name == "affine.parallel"
-                or is_where(user)
-                or user.name.startswith("arith.")
+                isa(user, ApplyOp) or isa(user, AffineParallelOp) or is_where(user) or user.name.startswith("arith.")
             ):
                 name = walk.enclosing_loop_name(variable)
                 what = {"affine.for": "the bound of a loop", "affine.if": "an `if`"}.get(user.name, "an index")
@@ -152,9 +150,9 @@ def _search(block: Block, values: Mapping[int, ir.Value]) -> None:
 def _replace(user: ir.Operation, variable: ir.Value, make: Callable[[], ir.Value]) -> None:
     with ir.InsertionPoint(user), user.location:
         value = make()
-        if user.name == "affine.apply":
+        if isa(user, ApplyOp):
             value = emit_index(read_apply(user.results[0]).substitute({variable: Index.from_value(value)}))
-    if user.name == "affine.apply":
+    if isa(user, ApplyOp):
         edit.replace_uses(user.results[0], value)
         edit.drop(user)
         return

@@ -11,11 +11,9 @@ from tir_mlir.dialect.ir import Index, access_indices, attrs, create, edit, owne
 from tir_mlir.dialect.ir.memo import touch_here
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
-    AFFINE_LOAD,
-    AFFINE_LOOPS,
-    AFFINE_STORE,
     accessed_memref,
 )
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineLoopOp, AffineStoreOp, ApplyOp, FuncOp, isa
 from tir_mlir.passes.schedule.edits.common_subexpressions import operands, subtrahend
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -25,14 +23,14 @@ EXPANDABLE = AFFINE_ELEMENT_ACCESSES | {"affine.apply"}
 def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
     """Replace an affine op, with `iters` substituted, by its non-affine counterpart, and return that."""
     with ir.InsertionPoint(op), op.location:
-        if op.name == AFFINE_STORE:
+        if isa(op, AffineStoreOp):
             emitted = [emit_index(i.substitute(iters)) for i in access_indices(op)]
             stored = memref.store(op.operands[0], accessed_memref(op), emitted)
             edit.drop(op)
             return stored.operation
-        if op.name == AFFINE_LOAD:
+        if isa(op, AffineLoadOp):
             value = memref.load(accessed_memref(op), [emit_index(i.substitute(iters)) for i in access_indices(op)])
-        elif op.name == "affine.apply":
+        elif isa(op, ApplyOp):
             value = emit_index(read_apply(op.results[0]).substitute(iters))
         else:
             refuse(
@@ -84,5 +82,5 @@ def is_affine_value(value: ir.Value) -> bool:
     """
     owner = owner_op(value)
     if isinstance(value.owner, ir.Block):
-        return owner.name in AFFINE_LOOPS or owner.name == "func.func"
-    return owner.name == "affine.apply" or (owner.parent is not None and owner.parent.name == "func.func")
+        return isa(owner, AffineLoopOp, FuncOp)
+    return isa(owner, ApplyOp) or (owner.parent is not None and isa(owner.parent, FuncOp))

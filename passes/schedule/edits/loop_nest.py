@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, is_block, walk
-from tir_mlir.dialect.ir.op_traits import LOADS
+from tir_mlir.dialect.ir.op_views import AffineForOp, LoadOp, isa
 from tir_mlir.dialect.presburger import fold_index, guards, has_division, intervals, sets, simplify_index
 
 
@@ -25,7 +25,7 @@ def guard_blocks(loop: Loop, bound: Index, but: Collection[int] = ()) -> None:
 
     A body that loads outside its blocks (the bounds of a loop over data, a condition) gets one guard around all of it.
     """
-    if any(op.name in LOADS for op in walk.ops(loop.op, skip=is_block)):
+    if any(isa(op, LoadOp) for op in walk.ops(loop.op, skip=is_block)):
         with create.at_end(loop.body):
             inner = create.guard([Constraint(bound)])
         edit.move_body(loop.body, inner.regions[0].blocks[0], until=inner)
@@ -79,7 +79,7 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
 
 def _simplify_bounds(outer: Loop) -> None:
     """Fold the bounds of the loops beneath a loop: with i_1 < 8, `range((i_0 * 8 + i_1) // 8)` is `range(i_0)`."""
-    below = [Loop(op) for op in walk.ops(outer.op, skip=is_block) if op.name == "affine.for" and op != outer.op]
+    below = [Loop(op) for op in walk.ops(outer.op, skip=is_block) if op.name in AffineForOp.names and op != outer.op]
     for loop_id in [loop.id for loop in below if _folds(loop)]:
         loop = Loop(walk.find(outer.op, loop_id))  # type: ignore[arg-type]
         box = intervals.enclosing_ranges(loop.op)

@@ -29,7 +29,17 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_OPS, AFFINE_STORE, CHOICES, STORES, accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_traits import accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_views import (
+    AffineOp,
+    AffineStoreOp,
+    ApplyOp,
+    ChoiceOp,
+    ConstantOp,
+    StoreOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
 from tir_mlir.passes.schedule.edits import emit_index, expand_affine_op, is_affine_value
 from tir_mlir.passes.schedule.registry import MOVE_UNDER_ONE_LOOP, USE_ELEMENTS, check, is_vector_access, refuse
@@ -71,15 +81,15 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP, in_loo
     if vector := next((o for o in body if is_vector_access(o)), None):
         text = f'block "{block.name}" accesses several elements at once, as a vector; only single ones are inlined'
         refuse(vector, text, fix=USE_ELEMENTS)
-    stores = [o for o in body if o.name in STORES]
+    stores = [o for o in body if isa(o, StoreOp)]
     check(
-        len(stores) == 1 and body[-1] == stores[0] and stores[0].name == AFFINE_STORE,
+        len(stores) == 1 and body[-1] == stores[0] and isa(stores[0], AffineStoreOp),
         block, f'the body of block "{block.name}" is not a single store at an affine index, which '
 'inlining needs',
         MOVE_UNDER_ONE_LOOP,
     )  # fmt: skip
     for op in [o for step in body[:-1] for o in ops(step)]:
-        if not is_pure(op) and op.name not in CHOICES:
+        if not is_pure(op) and not isa(op, ChoiceOp):
             refuse(
                 block,
                 f'block "{block.name}" contains {op.name}, which inlining would move or duplicate; its '
@@ -225,7 +235,7 @@ def clone_expression(
     for step in payload.steps:
         if len(step.results) and step.results[0] in values:
             continue
-        if step.name == "affine.apply":
+        if isa(step, ApplyOp):
             with ip:
                 values[step.results[0]] = emit_index(read_apply(step.results[0]).substitute(iters))
             continue
@@ -253,11 +263,7 @@ def _clone_constants(payload: BlockExpression, anchor: ir.Operation) -> dict[ir.
     """Clone constants of the expression that are not visible at `anchor`."""
     clones: dict[ir.Value, ir.Value] = {}
     for value in _outer_values(payload):
-        if (
-            not isinstance(value.owner, ir.Block)
-            and value.owner.name == "arith.constant"
-            and not is_visible(anchor, value)
-        ):
+        if defining_op(value, ConstantOp) is not None and not is_visible(anchor, value):
             clones[value] = edit.clone(owner_op(value), ir.InsertionPoint(anchor)).results[0]
     return clones
 
@@ -283,7 +289,7 @@ def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
         return op
     if _is_foreign(op, [u for v in indices for u in (iters[v].values if v in iters else (v,))]):
         return expand_affine_op(op, iters)
-    if op.name in AFFINE_OPS:
+    if isa(op, AffineOp):
         return edit.rewrite_indices(op, lambda i: i.substitute(iters))
     for number, operand in enumerate(list(op.operands)):
         if operand in iters:
@@ -294,7 +300,7 @@ def _replace(op: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
 
 def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
     """Whether an affine op would get an operand that is not an affine index."""
-    return op.name in AFFINE_OPS and not all(is_affine_value(v) for v in indices)
+    return isa(op, AffineOp) and not all(is_affine_value(v) for v in indices)
 
 
 def check_visible(payload: BlockExpression, anchor: ir.Operation, producer: Block | None = None) -> None:
@@ -302,7 +308,7 @@ def check_visible(payload: BlockExpression, anchor: ir.Operation, producer: Bloc
     producer, one whose buffer is not.
     """
     for value in _outer_values(payload):
-        constant = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+        constant = defining_op(value, ConstantOp) is not None
         if not constant and not is_visible(anchor, value):
             refuse(
                 payload.block,

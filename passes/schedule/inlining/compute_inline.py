@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import (
     is_block,
     is_loop,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, ELEMENT_LOADS
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, ElementLoadOp, isa
 from tir_mlir.passes.schedule.edits import declaring, drop_regions, follow_in_annotations
 from tir_mlir.passes.schedule.inlining.block_expression import (
     BlockExpression,
@@ -124,7 +124,7 @@ def _loads(payload: BlockExpression) -> list[ir.Operation]:
         user = use.owner.operation
         if user == payload.store:
             continue
-        if user.name not in ELEMENT_LOADS:
+        if not isa(user, ElementLoadOp):
             refuse(
                 user,
                 f"{payload.buffer.name} is used as a whole by {use_words(user)}, not loaded by element; it must "
@@ -184,7 +184,7 @@ def _reader_name(load: ir.Operation) -> str:
 
 
 def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -> None:
-    if load.name == AFFINE_LOAD:
+    if isa(load, AffineLoadOp):
         iters = inverse.at_access(accesses_of_op(load)[0])
     else:
         solved = inverse.at_values([Index.from_value(v) for v in list(load.operands)[1:]])

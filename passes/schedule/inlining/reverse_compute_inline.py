@@ -35,12 +35,9 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ELEMENT_ACCESSES,
-    AFFINE_LOAD,
-    AFFINE_STORE,
-    ELEMENT_LOADS,
     accessed_memref,
 )
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineLoadOp, AffineStoreOp, ElementLoadOp, isa
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.presburger.guards import drop_implied_conditions
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -239,7 +236,7 @@ def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression)
     """The loads of the buffer. Refuses loads outside the consumer, or at more than one index."""
     loads = [u.owner.operation for u in buffer.value.uses if not _is_own(u.owner.operation, producer)]
     for load in loads:
-        if load.name != AFFINE_LOAD:
+        if not isa(load, AffineLoadOp):
             text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
             refuse(load, text, fix=inline_producer(producer.block))
         if not walk.is_inside(load, consumer.block.op):
@@ -444,7 +441,7 @@ def _in_written_order(pair: _ProducerConsumerPair, merged: Sequence[ir.Operation
 
 
 def _loads_in(op: ir.Operation) -> int:
-    return sum(o.name in ELEMENT_LOADS for o in ops(op))
+    return sum(isa(o, ElementLoadOp) for o in ops(op))
 
 
 # --- a copy into the reduction that computes its input ----------------------------------------------------------------
@@ -452,17 +449,17 @@ def _loads_in(op: ir.Operation) -> int:
 
 def is_copy(consumer: BlockExpression) -> bool:
     """Whether a block stores what it loads, unchanged."""
-    return any(step.name == AFFINE_LOAD and step.results[0] == consumer.value for step in consumer.steps)
+    return any(isa(step, AffineLoadOp) and step.results[0] == consumer.value for step in consumer.steps)
 
 
 def accumulator_of(block: Block, buffer: Buffer) -> BlockExpression:
     """A reduction as its last store to `buffer`. Refuses uses of the buffer other than plain loads and stores."""
     uses = [op for op in ops(block.op) if buffer.value in list(op.operands)]
-    odd = next((op for op in uses if op.name not in AFFINE_ELEMENT_ACCESSES), None)
+    odd = next((op for op in uses if not isa(op, AffineElementAccessOp)), None)
     if odd is not None:
         text = f"{buffer.name} is used by {odd.name}; merging needs loads and stores at affine indices only"
         refuse(odd, text, fix=MOVE_UNDER_ONE_LOOP)
-    stores = [op for op in block.body_ops() if op.name == AFFINE_STORE and accessed_memref(op) == buffer.value]
+    stores = [op for op in block.body_ops() if isa(op, AffineStoreOp) and accessed_memref(op) == buffer.value]
     if len(stores) != 1:
         text = f'block "{block.name}" does not update {buffer.name} by one store, which merging needs'
         refuse(block, text, fix=MOVE_UNDER_ONE_LOOP)
@@ -471,11 +468,11 @@ def accumulator_of(block: Block, buffer: Buffer) -> BlockExpression:
 
 def redirect(block: Block, buffer: Buffer, consumer: BlockExpression, inverse: Inverse) -> None:
     """Let a reduction load and store the element of the copy instead of each element of `buffer`."""
-    for op in [o for o in ops(block.op) if o.name in AFFINE_ELEMENT_ACCESSES and accessed_memref(o) == buffer.value]:
+    for op in [o for o in ops(block.op) if isa(o, AffineElementAccessOp) and accessed_memref(o) == buffer.value]:
         iters = inverse.at_access(accesses_of_op(op)[0])
         indices = [i.substitute(iters) for i in consumer.indices]
         with ir.InsertionPoint(op), op.location:
-            if op.name == AFFINE_STORE:
+            if isa(op, AffineStoreOp):
                 create.store(op.operands[0], consumer.buffer.value, indices)
             else:
                 edit.replace_uses(op.results[0], create.load(consumer.buffer.value, indices))

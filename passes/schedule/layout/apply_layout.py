@@ -31,7 +31,17 @@ from tir_mlir.dialect.ir import (
     touch,
     trim,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, ELEMENT_ACCESSES, STORES, index_operands
+from tir_mlir.dialect.ir.op_traits import index_operands
+from tir_mlir.dialect.ir.op_views import (
+    AffineAccessOp,
+    ConstantOp,
+    DimOp,
+    ElementAccessOp,
+    StoreOp,
+    SubviewOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
 from tir_mlir.passes.schedule.edits import declaring, emit_index, is_affine_value
 from tir_mlir.passes.schedule.registry import ASSUME_SIZES, copy_view, refuse, use_words
@@ -118,13 +128,13 @@ def check_users(buffer: Buffer) -> None:
         refuse(None, text, fix="cache_read or cache_write makes a row-major copy, whose layout can change")
     for use in buffer.value.uses:
         user = use.owner.operation
-        if user.name == "memref.subview":
+        if isa(user, SubviewOp):
             view = attrs.get(user, attrs.NAME, "a view")
             text = (
                 f"{view} is a region of {buffer.name} (T.match_buffer), which would not be contiguous in another layout"
             )
             refuse(user, text, fix=copy_view(buffer.name))
-        if user.name not in ELEMENT_ACCESSES and user.name != "memref.dim":
+        if not isa(user, ElementAccessOp, DimOp):
             text = f"{buffer.name} is not only loaded and stored: {use_words(user)} depends on its layout"
             refuse(user, text, fix=copy_view(buffer.name))
 
@@ -160,7 +170,7 @@ class SizeSource:
 def size_sources(buffer: Buffer, change: ChangedLayout) -> list[SizeSource]:
     """How the sizes read from the shape of a buffer are known afterwards. Refuses sizes that no shape determines."""
     users = [use.owner.operation for use in buffer.value.uses]
-    return [_size_source(op, buffer, change) for op in users if op.name == "memref.dim"]
+    return [_size_source(op, buffer, change) for op in users if isa(op, DimOp)]
 
 
 def _size_source(dim: ir.Operation, buffer: Buffer, change: ChangedLayout) -> SizeSource:
@@ -234,13 +244,13 @@ def finish_layout(old: Buffer, new: Buffer, sources: Sequence[SizeSource]) -> No
 
 def _accesses(buffer: Buffer) -> list[ir.Operation]:
     users = [use.owner.operation for use in buffer.value.uses]
-    return [op for op in dict.fromkeys(users) if op.name != "memref.dim"]
+    return [op for op in dict.fromkeys(users) if not isa(op, DimOp)]
 
 
 def _new_indices(op: ir.Operation, change: ChangedLayout) -> list[Index]:
     """The new indices of a load or store, simplified under the ranges that hold there."""
     with ir.InsertionPoint(op), op.location:
-        if op.name not in AFFINE_ACCESSES:
+        if not isa(op, AffineAccessOp):
             return change.image([_index_of(v) for v in index_operands(op)])
         indices = [Index.wrap(i) for i in change.image(access_indices(op))]
     return simplify_indices(op, indices)
@@ -250,7 +260,7 @@ def _index_of(value: ir.Value) -> Index:
     """An index of type `index` as an expression."""
     if is_apply(value):
         return read_apply(value)
-    is_number = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+    is_number = defining_op(value, ConstantOp) is not None
     return Index.constant(_number(value)) if is_number else Index.from_value(value)
 
 
@@ -315,9 +325,9 @@ def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
     with ir.InsertionPoint(op), op.location:
         affine = all(is_affine_value(v) for i in indices for v in Index.wrap(i).values)
         emitted = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
-        if op.name in STORES and affine:
+        if isa(op, StoreOp) and affine:
             create.store(op.operands[0], buffer.value, indices)
-        elif op.name in STORES:
+        elif isa(op, StoreOp):
             memref.store(op.operands[0], buffer.value, emitted)
         else:
             value = create.load(buffer.value, indices) if affine else memref.load(buffer.value, emitted)

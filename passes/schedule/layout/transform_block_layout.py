@@ -36,7 +36,7 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineParallelOp, ApplyOp, isa
 from tir_mlir.dialect.presburger import dim_type, only_where, question
 from tir_mlir.dialect.symbolic import IntExpr, names_in
 from tir_mlir.passes.schedule.edits import EXPANDABLE, expand_affine_op, is_affine_value, replace_iters
@@ -182,7 +182,7 @@ def _transform_by_sizes(block: Block, loops: Sequence[Loop], map_: IndexMap) -> 
 
 def _values(op: ir.Operation, mapping: Mapping[ir.Value, Index]) -> list[ir.Value]:
     """The values in the indices of an access, or in the expression of an `affine.apply`, after the change."""
-    indices = [read_apply(op.results[0])] if op.name == "affine.apply" else access_indices(op)
+    indices = [read_apply(op.results[0])] if isa(op, ApplyOp) else access_indices(op)
     return [v for index in indices for v in index.substitute(mapping).values]
 
 
@@ -194,7 +194,7 @@ def _check_uses(block: Block, variables: Sequence[ir.Value]) -> None:
     for variable in variables:
         for use in variable.uses:
             user = use.owner.operation
-            if user.name == "affine.apply":
+            if isa(user, ApplyOp):
                 _check_uses(block, [user.results[0]])
             elif user.name not in EXPANDABLE and not user.name.startswith("arith."):
                 refuse(user, f"{user.name} uses an iter whose value would not be affine any more")
@@ -326,9 +326,9 @@ def _ordered_after(a: AccessRelation, b: AccessRelation, order: Sequence[Index])
 def _simplify(block: Block) -> None:
     """Simplify indices and bindings in the body under the ranges of the new iters."""
     for op in walk.ops(block.op)[1:]:
-        if op.name in AFFINE_ELEMENT_ACCESSES:
+        if isa(op, AffineElementAccessOp):
             better = iter(simplify_indices(op, walk.access_indices(op)))
-        elif op.name == "affine.parallel":
+        elif isa(op, AffineParallelOp):
             better = iter(simplify_indices(op, Block(op).bindings or [Index.constant(0)]))
         else:
             continue

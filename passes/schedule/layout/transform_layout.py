@@ -47,7 +47,8 @@ from tir_mlir.dialect.ir import (
     position,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE, CHOICES, NO_ACCESS, STORES, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, NO_ACCESS, is_pure
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineStoreOp, ChoiceOp, MemrefStoreOp, StoreOp, isa
 from tir_mlir.dialect.presburger import dim_factors, only_where, question
 from tir_mlir.dialect.symbolic import Constant
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -118,7 +119,7 @@ def _unique(buffer: Buffer, map_: IndexMap) -> str:
 def _apply_padded_layout(block: Block, target: Buffer, change: LayoutChange, value: PaddingValue) -> Buffer:
     """The buffer in its new layout, whose padding is written, or stated of an input."""
     with freeze_modules():
-        writers = [u.owner.operation for u in target.value.uses if u.owner.operation.name in STORES]
+        writers = [u.owner.operation for u in target.value.uses if isa(u.owner.operation, StoreOp)]
         sweeps = row_major_producers(target, writers)
         scope = enclosing_block(target.op) if target.op is not None else func_of(block.op)
         anchor = _op_after_writers(scope, writers)
@@ -177,7 +178,7 @@ def _check_scatters(buffer: Buffer) -> None:
     """Refuse where a store through an index from data no longer shows that spatial iters are independent."""
     owners = (enclosing_block(use.owner.operation) for use in buffer.value.uses)
     for block in dict.fromkeys(block_of_use for block_of_use in owners if isinstance(block_of_use, Block)):
-        if any(op.name == "memref.store" for op in ops(block.op)):
+        if any(isa(op, MemrefStoreOp) for op in ops(block.op)):
             iter_kinds(block)
 
 
@@ -259,7 +260,7 @@ def _row_major_producer(buffer: Buffer, block: Block, stores: Sequence[ir.Operat
     iter_of = {i.var: i for i in block.iters}
     stored_iters: list[list[Iter]] = []
     for store in stores:
-        values = [i.is_value() for i in access_indices(store)] if store.name == AFFINE_STORE else [None]
+        values = [i.is_value() for i in access_indices(store)] if isa(store, AffineStoreOp) else [None]
         iters = [iter_of[v] for v in values if v is not None and v in iter_of and iter_of[v].kind == "S"]
         if len(iters) != buffer.rank or len(set(values)) != buffer.rank:
             return None
@@ -276,7 +277,7 @@ def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
     if not body or body[-1] not in stores or len(stores) > 1 + (block.init is not None):
         return False
     for op in ops(block.op)[1:]:
-        choice = op.name in CHOICES
+        choice = isa(op, ChoiceOp)
         if op not in stores and not (is_pure(op) or choice):
             return False
     if block.init is None:
@@ -340,9 +341,9 @@ def extend_producer(sweep: RowMajorProducer, value: PaddingValue) -> None:
         _select_padding(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, indices)
     _select_padding(block.body_ops()[-1], value, indices)
     for op in ops(block.op):
-        if op.name in AFFINE_ELEMENT_ACCESSES:
+        if isa(op, AffineElementAccessOp):
             # in the padding the inverse map is arbitrary: store at the new index itself
-            better = iter(indices if op.name == AFFINE_STORE else simplify_indices(op, access_indices(op)))
+            better = iter(indices if isa(op, AffineStoreOp) else simplify_indices(op, access_indices(op)))
             edit.rewrite_indices(op, lambda _, better=better: next(better))
 
 

@@ -6,7 +6,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, edit, fold_conversion, signs
-from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES, ELEMENT_LOADS, ELEMENT_STORES, UNSIGNED, WIDENINGS
+from tir_mlir.dialect.ir.op_traits import UNSIGNED, WIDENINGS
+from tir_mlir.dialect.ir.op_views import DimOp, ElementAccessOp, ElementLoadOp, ElementStoreOp, SubviewOp, isa
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse, use_words
 
@@ -44,12 +45,12 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     assert buffer.op is not None
     signs.declare(buffer.op, dtype)
     for user in users:
-        if user.name in ELEMENT_STORES:
+        if isa(user, ElementStoreOp):
             with ir.InsertionPoint(user), user.location:
                 conversion = convert(user.operands[0], dtype, old).owner
             edit.set_operand(user, 0, conversion.results[0])
             fold_conversion(conversion.operation)
-        elif user.name in ELEMENT_LOADS:
+        elif isa(user, ElementLoadOp):
             _convert_load(user, old, dtype)
 
 
@@ -58,11 +59,11 @@ def _users(value: ir.Value, name: str) -> tuple[list[ir.Value], list[ir.Operatio
     views: list[ir.Value] = []
     users: list[ir.Operation] = []
     for user in [use.owner.operation for use in value.uses]:
-        if user.name == "memref.subview":
+        if isa(user, SubviewOp):
             inner = _users(user.results[0], name)
             views += [user.results[0], *inner[0]]
             users += inner[1]
-        elif user.name in ELEMENT_ACCESSES or user.name == "memref.dim":
+        elif isa(user, ElementAccessOp, DimOp):
             users.append(user)
         else:
             text = f"{name} is also used by {use_words(user)}, which cannot be converted; only loads and stores can"

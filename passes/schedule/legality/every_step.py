@@ -39,7 +39,7 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import LOADS
+from tir_mlir.dialect.ir.op_views import AffineForOp, LoadOp, ScfIfOp, isa
 from tir_mlir.passes.schedule.legality.parameter_order import keeps_order, parameter_accesses
 from tir_mlir.passes.schedule.registry import PRIMITIVES, refuse
 
@@ -103,7 +103,7 @@ def _condition_of(view: View, ends: Sequence[ir.Operation]) -> ir.Operation | No
     for parent in parents(view.op):
         if is_block(parent) or parent in ends or not isinstance(view, Block):
             return None
-        if parent.name == "scf.if":
+        if isa(parent, ScfIfOp):
             return parent
     return None
 
@@ -145,7 +145,7 @@ def check_concurrency(
 
 
 def _concurrent(roots: Sequence[ir.Operation]) -> list[Loop]:
-    loops = [Loop(op) for root in roots for op in walk.ops(root) if op.name == "affine.for"]
+    loops = [Loop(view.op) for root in roots for view in walk.views_in(root, AffineForOp)]
     return [loop for loop in loops if loop.kind not in ("serial", "unrolled") and not is_warp_loop(loop)]
 
 
@@ -279,6 +279,6 @@ def _leaves(values: Iterable[ir.Value]) -> set[ir.Value]:
         seen.add(value)
         if isinstance(value.owner, ir.Block):
             leaves.add(value)
-        elif value.owner.name not in LOADS:
+        elif not isa(value.owner, LoadOp):
             pending += [v for v in value.owner.operands if not isinstance(v.type, ir.MemRefType)]
     return leaves

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import IterConflict, iter_conflict
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Block, Iter
+from tir_mlir.dialect.ir.op_views import MemrefStoreOp, isa
 from tir_mlir.passes.schedule.registry import refuse
 
 KEEP_NEST = "merge and fission move it as a whole, in its order"
@@ -29,7 +30,7 @@ def check_independent(block: Block) -> None:
 
 def is_only_declared(block: Block) -> bool:
     """Whether the verifier believes that spatial iters are independent: an index of a store is not affine."""
-    stores = [a for a in accesses(block.op) if a.is_write and a.op.name == "memref.store"]
+    stores = [a for a in accesses(block.op) if a.is_write and isa(a.op, MemrefStoreOp)]
     return any(not a.exact and not a.parts for a in stores)
 
 

@@ -24,7 +24,7 @@ from tir_mlir.dialect.analysis.access_relations import relation_of
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_block, is_loop, only_reads, parents
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineIfOp, isa
 from tir_mlir.dialect.presburger import question
 
 
@@ -60,11 +60,11 @@ def parameter_accesses(func: Func) -> list[_Ordered] | None:
 
 def _order_key(access: Access, func: Func) -> tuple[object, ...] | None:
     """What determines the order of an access; None for one under a condition or a loop over data, or of a kernel."""
-    if access.op.name not in AFFINE_ACCESSES or not access.exact or access.parts:
+    if not isa(access.op, AffineAccessOp) or not access.exact or access.parts:
         return None
     above = parents(access.op)
     above = above[: above.index(func.op)]
-    if not all(is_loop(p) or is_block(p) or p.name == "affine.if" for p in above):
+    if not all(is_loop(p) or is_block(p) or isa(p, AffineIfOp) for p in above):
         return None
     loops = tuple((Loop(p).id, Loop(p).kind) for p in above if is_loop(p))
     parameter = access.buffer

@@ -31,6 +31,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, DIVISIONS
+from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.passes.schedule.legality.ordered_iters import check_independent, refuse_ordered
 from tir_mlir.passes.schedule.registry import JOIN_WRITERS, KEEP_INIT, RUN_FULL_REDUCTION, check, refuse
@@ -221,7 +222,7 @@ def nest_top(block: Block) -> ir.Operation:
     top = block.outermost
     while True:
         parent = parent_op(top)
-        plain = is_loop(parent) or parent.name == "affine.if"
+        plain = is_loop(parent) or isa(parent, AffineIfOp)
         if not plain or len(list(parent.regions[0].blocks[0].operations)) != 2:
             return top
         top = parent

@@ -28,7 +28,8 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import LOADS, is_pure
+from tir_mlir.dialect.ir.op_traits import is_pure
+from tir_mlir.dialect.ir.op_views import LoadOp, isa
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.registry import check, check_plain, primitive, refuse
 
@@ -99,7 +100,7 @@ def _check_values(loop: Loop, first: Sequence[ir.Operation], second: Sequence[ir
 
 def _is_repeatable(op: ir.Operation) -> bool:
     """Whether an op computes the same value from the same operands wherever it runs."""
-    return is_pure(op) and op.name not in LOADS
+    return is_pure(op) and not isa(op, LoadOp)
 
 
 # --- dependences ------------------------------------------------------------------------------------------------------

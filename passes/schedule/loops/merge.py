@@ -12,6 +12,7 @@ from tir_mlir.dialect.analysis import AccessRelation, dependences, relations_of,
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
+from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.registry import (
@@ -66,7 +67,7 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
         if op == top:
             break
         if not is_loop(op):
-            what = "a condition" if op.name == "affine.if" else "a block"
+            what = "a condition" if isa(op, AffineIfOp) else "a block"
             refuse(
                 loop,
                 f"there is {what} between loop {loop.name} and the common ancestor of the loops; merge "

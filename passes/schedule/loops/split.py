@@ -11,7 +11,8 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, create, edit, is_block, walk
-from tir_mlir.dialect.ir.op_traits import LOADS, may_write
+from tir_mlir.dialect.ir.op_traits import may_write
+from tir_mlir.dialect.ir.op_views import AffineParallelOp, LoadOp, isa
 from tir_mlir.dialect.presburger import dim_type, fold_index, intervals, only_where, sets, sizes_without
 from tir_mlir.passes.schedule.edits import (
     check_computable,
@@ -122,7 +123,7 @@ def _affine_position(nest: Sequence[Loop], extents: Sequence[int | Index]) -> In
 def _check_symbolic(loop: Loop, needs_guard: bool) -> None:
     """Refuse what a product with a symbolic factor, which is not affine, does not allow."""
     check_computable([loop.var], "a product with a symbolic factor is not")
-    outside = needs_guard and any(op.name in LOADS for op in walk.ops(loop.op, skip=is_block))
+    outside = needs_guard and any(isa(op, LoadOp) for op in walk.ops(loop.op, skip=is_block))
     text = f"the body of loop {loop.name} loads outside its blocks, which the guard of a symbolic factor cannot protect"
     check(not outside, loop, text, WRAP_IN_BLOCK)
 
@@ -243,7 +244,7 @@ def _exception_text(loop: Loop, extents: Sequence[int | Index]) -> str:
 
 def _only_blocks(loop: Loop) -> bool:
     """Whether every side effect beneath a loop is in a block."""
-    nested_ops = walk.ops(loop.op, skip=lambda op: op.name == "affine.parallel")
+    nested_ops = walk.ops(loop.op, skip=lambda op: isa(op, AffineParallelOp))
     return not any(may_write(op.name) for op in nested_ops)
 
 

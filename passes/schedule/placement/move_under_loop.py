@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineParallelOp, isa
 from tir_mlir.dialect.presburger import dim_type, intervals, only_where, question, sets
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains
@@ -79,7 +80,7 @@ def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operati
 def _erase_empty_nest(top: ir.Operation, stop: ir.Operation) -> None:
     """Erase what is left of the old nest: loops and guards without a block."""
     try:
-        if any(op.name == "affine.parallel" for op in walk.ops(top)):
+        if any(isa(op, AffineParallelOp) for op in walk.ops(top)):
             return
     except RuntimeError:
         return
@@ -87,7 +88,7 @@ def _erase_empty_nest(top: ir.Operation, stop: ir.Operation) -> None:
     edit.erase(top)
     empty = (
         parent != stop
-        and (is_loop(parent) or parent.name == "affine.if")
+        and (is_loop(parent) or isa(parent, AffineIfOp))
         and len(list(parent.regions[0].blocks[0].operations)) == 1
     )
     if empty:

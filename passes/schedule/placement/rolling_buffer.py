@@ -33,7 +33,8 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, stored_value
+from tir_mlir.dialect.ir.op_traits import stored_value
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, DimOp, isa
 from tir_mlir.dialect.presburger import (
     dim_factors,
     dim_type,
@@ -111,7 +112,7 @@ def _check_plain(buffer: Buffer) -> None:
     """Refuse other uses than loads and stores of single elements."""
     for use in buffer.value.uses:
         user = use.owner.operation
-        if user.name not in AFFINE_ELEMENT_ACCESSES and user.name != "memref.dim":
+        if not isa(user, AffineElementAccessOp, DimOp):
             text = (
                 f"{buffer.name} is also used by {use_words(user)}; only plain loads and stores can use a rolling buffer"
             )
@@ -254,7 +255,7 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
     drop_regions(declaring(func_of(buffer.op).op, buffer), buffer)  # type: ignore[arg-type]
     edit.retype(buffer.value, ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space))
     for op in dict.fromkeys(use.owner.operation for use in buffer.value.uses):
-        if op.name == "memref.dim":
+        if isa(op, DimOp):
             continue
         indices = [index % roll.extent if d == roll.dim else index for d, index in enumerate(walk.access_indices(op))]
         map_, operands = emit_map(indices)

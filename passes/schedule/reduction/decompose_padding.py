@@ -32,7 +32,8 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, CHOICES, accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_traits import accessed_memref, is_pure
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ChoiceOp, ConstantOp, isa
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
 from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import check_complete, check_read_after, is_child, scope_of
@@ -162,19 +163,19 @@ def _check_bounds(below: Sequence[Loop]) -> None:
 def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
     """The store of a block and the select or `scf.if` that it stores."""
     body = block.body_ops()
-    stores = [op for op in body if op.name == AFFINE_STORE]
+    stores = [op for op in body if isa(op, AffineStoreOp)]
     if len(stores) != 1 or body[-1] != stores[0]:
         refuse(block, f'the body of block "{block.name}" is not one store at an affine index', fix=_IN_ONE_STORE)
     for op in [o for step in body[:-1] for o in ops(step)]:
         check(
-            is_pure(op) or op.name in CHOICES,
+            is_pure(op) or isa(op, ChoiceOp),
             block,
             f'block "{block.name}" contains {op.name}; a padding block only computes a value',
             fix=_IN_ONE_STORE,
         )
     value = stores[0].operands[0]
     choice = defining_op(value)
-    if choice is None or choice.name != "affine.if" or choice not in body:
+    if choice is None or not isa(choice, AffineIfOp) or choice not in body:
         refuse(
             block,
             f'block "{block.name}" does not store T.if_then_else(condition, value, constant) with a '
@@ -186,7 +187,7 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
 
 def _constant(value: ir.Value) -> ir.Attribute | None:
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+    if isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
         return None
     return owner.attributes["value"]
 

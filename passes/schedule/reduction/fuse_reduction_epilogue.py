@@ -32,7 +32,8 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIFFERENCES, MAXIMA, MINIMA, SUMS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import DIFFERENCES, MAXIMA, MINIMA, SUMS, accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, MemrefLoadOp, isa
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.inlining.block_expression import BlockExpression, check_visible, expression_of, inverse_of
@@ -164,13 +165,13 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
     loads, reads = [], any(walk.is_inside(use.owner.operation, block.op) for use in buffer.value.uses)
     for use in buffer.value.uses:
         user = use.owner.operation
-        if walk.is_inside(user, block.op) and user.name == AFFINE_LOAD:
+        if walk.is_inside(user, block.op) and isa(user, AffineLoadOp):
             loads.append(user)
         elif walk.is_inside(user, block.op):
             refuse(
                 user,
                 f'block "{block.name}" uses {buffer.name} by {user.name}; an epilogue loads it at an affine index',
-                fix=MOVE_UNDER_ONE_LOOP if user.name == "memref.load" else "",
+                fix=MOVE_UNDER_ONE_LOOP if isa(user, MemrefLoadOp) else "",
             )
         elif not walk.is_inside(user, reduction.op):
             refuse(
@@ -306,7 +307,7 @@ def _stores(pair: _EpiloguePair) -> list[ir.Operation]:
     return [
         op
         for op in walk.ops(pair.reduction.op)
-        if op.name == AFFINE_STORE and accessed_memref(op) == pair.intermediate.value
+        if isa(op, AffineStoreOp) and accessed_memref(op) == pair.intermediate.value
     ]
 
 
@@ -320,7 +321,7 @@ def _rewrite(pair: _EpiloguePair, epilogue: Epilogue, start: ir.Attribute) -> No
     shrink_domains(reduction)  # the merged block declares the epilogue's writes
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(reduction.op, key, None)
-    for op in [o for o in walk.ops(reduction.op) if o.name == AFFINE_LOAD and accessed_memref(o) == between.value]:
+    for op in [o for o in walk.ops(reduction.op) if isa(o, AffineLoadOp) and accessed_memref(o) == between.value]:
         with ir.InsertionPoint(op), op.location:
             edit.replace_uses(op.results[0], create.load(result.value, indices))
         edit.erase(op)

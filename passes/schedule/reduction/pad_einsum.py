@@ -33,13 +33,20 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ELEMENT_ACCESSES,
-    AFFINE_LOAD,
-    IFS,
     OF_ZEROS,
     PRODUCTS,
-    YIELDS,
     accessed_memref,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineLoadOp,
+    ApplyOp,
+    ConstantOp,
+    IfOp,
+    MulIOp,
+    SelectOp,
+    YieldOp,
+    isa,
 )
 from tir_mlir.dialect.presburger import dim_factors, question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
@@ -198,7 +205,7 @@ def _indices(
     indices: dict[Buffer, tuple[Index, ...]] = {}
     for access in [*(a for a in block_accesses if not a.is_write), *(a for a in block_accesses if a.is_write)]:
         buffer = Buffer(access.buffer)
-        plain = access.op.name in AFFINE_ELEMENT_ACCESSES and accessed_memref(access.op) == access.buffer
+        plain = isa(access.op, AffineElementAccessOp) and accessed_memref(access.op) == access.buffer
         for index in access.mins:
             alone = not access.is_write and not set(index.values).intersection(padded)
             plain = plain and (alone or index.as_constant() is not None or index.is_value() in iter_vars)
@@ -261,7 +268,7 @@ def _only_loops(block: Block, loop: Loop) -> bool:
 def _check_others(plan: _PadEinsumPlan, loop: Loop) -> None:
     """Refuse to grow a loop with anything besides blocks, which are guarded, and their loops."""
     for op in walk.ops(loop.op, skip=is_block):
-        structural = is_loop(op) or is_block(op) or is_where(op) or op.name in YIELDS or op.name == "affine.apply"
+        structural = is_loop(op) or is_block(op) or is_where(op) or isa(op, YieldOp, ApplyOp)
         check(
             structural,
             op,
@@ -549,15 +556,15 @@ class _Zeros:
         op = defining_op(value)
         if op is None:
             return False
-        if op.name == "arith.constant":
+        if isa(op, ConstantOp):
             attribute = op.attributes["value"]
             return isinstance(attribute, (ir.FloatAttr, ir.IntegerAttr, ir.BoolAttr)) and attribute.value == 0
-        if op.name == AFFINE_LOAD:
+        if isa(op, AffineLoadOp):
             variables = [v for i in access_indices(op) if (v := i.is_value()) is not None]
             return self.it.var in variables and accessed_memref(op) in self.padded
-        if op.name in IFS and len(op.results) == 1:
+        if isa(op, IfOp) and len(op.results) == 1:
             return all(self.is_zero(list(r.blocks[0].operations)[-1].operands[0]) for r in op.regions)
-        if op.name == "arith.select":
+        if isa(op, SelectOp):
             return all(self.is_zero(v) for v in list(op.operands)[1:])
         if op.name in PRODUCTS:
             return self._is_zero_product(op)
@@ -568,7 +575,7 @@ class _Zeros:
         if all(zeros) or not any(zeros):
             return all(zeros)
         factor = op.operands[zeros.index(False)]
-        if op.name == "arith.muli" or _is_finite(factor):
+        if isa(op, MulIOp) or _is_finite(factor):
             return True
         self.reason = " (a product with 0 is not 0 if the other factor is infinite: it is NaN)"
         return False
@@ -578,7 +585,7 @@ def _is_finite(value: ir.Value) -> bool:
     op = defining_op(value)
     if op is not None and op.name == "arith.sitofp":
         return dtypes.to_name(value.type) != "float16"
-    if op is None or op.name != "arith.constant":
+    if op is None or not isa(op, ConstantOp):
         return False
     number = ir.FloatAttr(op.attributes["value"]).value
     return abs(number) != float("inf") and number == number

@@ -15,7 +15,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import EmitValue, Term, emit_term, is_same_value, term_of
 from tir_mlir.dialect.ir import defining_op, dtypes
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, DIFFERENCES, REDUCERS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import DIFFERENCES, REDUCERS, accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, isa
 
 _GREATEST = {
     "float16": 65504.0,
@@ -35,7 +36,7 @@ class OldValues:
     def number(self, value: ir.Value) -> int | None:
         """Which result a value is the old element of (all accesses have one common index)."""
         op = defining_op(value)
-        if op is None or op.name != AFFINE_LOAD or accessed_memref(op) not in self.buffers:
+        if op is None or not isa(op, AffineLoadOp) or accessed_memref(op) not in self.buffers:
             return None
         return list(self.buffers).index(accessed_memref(op))
 

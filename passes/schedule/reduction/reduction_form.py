@@ -11,14 +11,11 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import EmitValue
 from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, create, defining_op, edit, ops, walk
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_LOAD,
-    AFFINE_STORE,
-    CHOICES,
     IDEMPOTENT,
-    LOADS,
     accessed_memref,
     is_pure,
 )
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ChoiceOp, ConstantOp, LoadOp, isa
 from tir_mlir.passes.schedule.reduction.reducers import (
     OldValues,
     ReductionCombiner,
@@ -75,9 +72,7 @@ class Updates:
         """Emit `targets[indices] = values`; several values are named, so that they print before the first store."""
         for target, value in zip(targets, values, strict=True):
             op = defining_op(value) if len(targets) > 1 else None
-            if (
-                op is not None and op.name != "arith.index_cast" and op.name != "arith.constant"
-            ):  # unnamed in the script
+            if op is not None and op.name != "arith.index_cast" and not isa(op, ConstantOp):  # unnamed in the script
                 edit.set_attribute(op, "tir.name", ir.StringAttr.get(f"v_{Buffer(target).name}"))
         for target, value in zip(targets, values, strict=True):
             create.store(value, target, indices)
@@ -134,15 +129,15 @@ def updates_of(block: Block) -> Updates:
 def _stores(block: Block) -> list[ir.Operation]:
     """The stores of the update. Refuses a body of anything but pure values and stores to different buffers."""
     body = [op for op in block.body_ops() if op != block.init]
-    stores = [op for op in body if op.name == AFFINE_STORE]
+    stores = [op for op in body if isa(op, AffineStoreOp)]
     inner = [o for op in body if op not in stores for o in ops(op)]
     for op in inner:
-        if not is_pure(op) and op.name not in CHOICES:
+        if not is_pure(op) and not isa(op, ChoiceOp):
             refuse(
                 block,
                 f'the update of block "{block.name}" contains {op.name}; it must be one store for each '
                 "result, at affine indices",
-                fix=_SELECT_VALUE_FIX if op.name == AFFINE_STORE else "",
+                fix=_SELECT_VALUE_FIX if isa(op, AffineStoreOp) else "",
             )
     targets = [accessed_memref(s) for s in stores]
     plain = bool(stores) and len(set(targets)) == len(targets) and all(Buffer(t).root.value == t for t in targets)
@@ -158,10 +153,10 @@ def _check_loads(block: Block, stores: Sequence[ir.Operation], indices: Sequence
         if op == block.init:
             continue
         for inner in ops(op):
-            if inner.name not in LOADS or accessed_memref(inner) not in {accessed_memref(s) for s in stores}:
+            if not isa(inner, LoadOp) or accessed_memref(inner) not in {accessed_memref(s) for s in stores}:
                 continue
             name = Buffer(accessed_memref(inner)).name
-            same = inner.name == AFFINE_LOAD and all(map(Index.is_equal_to, indices, access_indices(inner)))
+            same = isa(inner, AffineLoadOp) and all(map(Index.is_equal_to, indices, access_indices(inner)))
             check(same, block, f'block "{block.name}" reads {name} at another index than it stores')
             check(
                 accessed_memref(inner) not in stored,
@@ -228,11 +223,11 @@ def init_values(updates: Updates) -> list[ir.Attribute]:
     body = Block(init).body_ops() if init is not None else []
     stored: dict[ir.Value, ir.Attribute] = {}
     for op in body:
-        if op.name == AFFINE_STORE and all(map(Index.is_equal_to, indices, access_indices(op))):
+        if isa(op, AffineStoreOp) and all(map(Index.is_equal_to, indices, access_indices(op))):
             value = defining_op(op.operands[0])
-            if value is not None and value.name == "arith.constant":
+            if value is not None and isa(value, ConstantOp):
                 stored[accessed_memref(op)] = value.attributes["value"]
-    count = len([op for op in body if op.name != "arith.constant"])
+    count = len([op for op in body if not isa(op, ConstantOp)])
     if set(stored) != {b.value for b in results} or count != len(results):
         names = ", ".join(b.name for b in results)
         text = (
@@ -264,7 +259,7 @@ def _check_identity(
 def clone_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict[ir.Value, ir.Value]) -> ir.Value:
     """Clone the ops of a block that compute a value; `done` maps old values to cloned ones."""
     op = defining_op(value)
-    mine = op is not None and (op.name == "arith.constant" or walk.is_inside(op, block.op))
+    mine = op is not None and (isa(op, ConstantOp) or walk.is_inside(op, block.op))
     if value in done or op is None or not mine:
         return done.get(value, value)
     for operand in edit.captured_values(op):

@@ -26,7 +26,8 @@ from tir_mlir.dialect.ir import (
     parents,
     signs,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, LOADS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, LoadOp, MulIOp, isa
 from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
 from tir_mlir.passes.schedule.edits import alloc_buffer, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
@@ -70,7 +71,7 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
         _note(block, buffer, matched)
 
     copied = cache_read(block, buffer.name, "global", [block])
-    cache = next(Buffer(accessed_memref(op)) for op in ops(copied.op) if op.name == AFFINE_STORE)
+    cache = next(Buffer(accessed_memref(op)) for op in ops(copied.op) if isa(op, AffineStoreOp))
     form = reduction_of(block)
     matched = _product(block, form, cache)
     _make_unsigned(copied, cache, matched)
@@ -100,11 +101,11 @@ def _product(block: Block, form: BlockReduction, buffer: Buffer) -> _Product:
     )
     terms = form.terms
     term = defining_op(terms[0][1]) if len(terms) == 1 and terms[0][0] == "sum" else None
-    check(term is not None and term.name == "arith.muli", block, text)
+    check(term is not None and isa(term, MulIOp), block, text)
     assert term is not None
     widened = [_match_sign_extension(v, buffer) for v in term.operands]
     check(any(widened), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
-    loads = [op for op in ops(block.op) if op.name in LOADS and accessed_memref(op) == buffer.value]
+    loads = [op for op in ops(block.op) if isa(op, LoadOp) and accessed_memref(op) == buffer.value]
     check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} at several positions; one can be shifted')
     side = 0 if widened[0] else 1
     widening = widened[side]
@@ -117,7 +118,7 @@ def _match_sign_extension(value: ir.Value, buffer: Buffer) -> ir.Operation | Non
     """The sign extension of an element of a buffer."""
     op = defining_op(value)
     load = defining_op(op.operands[0]) if op is not None and op.name == "arith.extsi" else None
-    is_widened = load is not None and load.name == AFFINE_LOAD and accessed_memref(load) == buffer.value
+    is_widened = load is not None and isa(load, AffineLoadOp) and accessed_memref(load) == buffer.value
     return op if is_widened else None
 
 
@@ -143,7 +144,7 @@ def _make_unsigned(copied: Block, cache: Buffer, matched: _Product) -> None:
     """Store `x ^ least` as unsigned, which is x - least, and widen it as unsigned."""
     dtype = f"u{cache.dtype}"
     signs.declare(cache.value.owner, dtype)
-    store = next(op for op in ops(copied.op) if op.name == AFFINE_STORE)
+    store = next(op for op in ops(copied.op) if isa(op, AffineStoreOp))
     value = store.operands[0]
     with ir.InsertionPoint(store), store.location:
         least = arith.constant(value.type, matched.least)
@@ -204,7 +205,7 @@ def _start_from(block: Block, sums: Buffer, sum_iters: Sequence[Iter], least: in
     """Let the init of a block store `sums[kept] * least`."""
     assert block.init is not None
     indices = [Index.from_value(it.var) for it in sum_iters] or [Index.constant(0)]
-    store = next(op for op in ops(block.init) if op.name == AFFINE_STORE)
+    store = next(op for op in ops(block.init) if isa(op, AffineStoreOp))
     with ir.InsertionPoint(store):
         start = create.load(sums.value, indices)
         edit.set_operand(store, 0, arith.muli(start, arith.constant(start.type, least)))

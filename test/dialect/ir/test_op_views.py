@@ -7,8 +7,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import op_views as views
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.dialect.ir.op_views import dyn_cast, isa
-from tir_mlir.dialect.ir.views import defining_op
+from tir_mlir.dialect.ir.op_views import defining_op, dyn_cast, isa
 from tir_mlir.dialect.ir.walk import views_in
 
 TEXT = """

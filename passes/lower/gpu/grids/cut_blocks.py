@@ -21,7 +21,7 @@ from tir_mlir.dialect.ir import (
     used_dims,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_OPS
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineIfOp, AffineOp, ApplyOp, isa
 from tir_mlir.dialect.presburger.digits import in_digits
 from tir_mlir.passes.lower.blocks.blocks import Simplifier, raw_bindings
 from tir_mlir.passes.lower.gpu.thread_tags import digit_kind, is_axis, is_block_kind, kernel_nests
@@ -84,13 +84,13 @@ def _iters_of(op: ir.Operation) -> Mapping[ir.Value, Index]:
 def _indices(op: ir.Operation) -> Sequence[Index]:
     if is_block(op):
         return Block(op).bindings
-    if op.name == "affine.if":
+    if isa(op, AffineIfOp):
         return [c.index for c in constraints(op)]
     if is_loop(op):
         return [*Loop(op).lowers, *Loop(op).uppers]
-    if op.name == "affine.apply":
+    if isa(op, ApplyOp):
         return read_map(attrs.affine_map(op, "map"), list(op.operands))
-    return walk.access_indices(op) if op.name in AFFINE_ACCESSES else []
+    return walk.access_indices(op) if isa(op, AffineAccessOp) else []
 
 
 def _divisions(expr: ir.AffineExpr, position: int) -> Iterator[ir.AffineExpr]:
@@ -115,7 +115,7 @@ def _cut(loop: Loop, digits: Sequence[tuple[int, int]]) -> None:
     for op in loop.body_ops():
         edit.move_before(op, end)
     users = dict.fromkeys(use.owner.operation for use in loop.var.uses)
-    for user in [user for user in users if user.name in AFFINE_OPS]:
+    for user in [user for user in users if isa(user, AffineOp)]:
         edit.rewrite_indices(user, Simplifier(user, {loop.var: value}))
     edit.substitute({loop.var: value})  # other users
     edit.drop(loop.op)

@@ -28,7 +28,15 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.dialect.ir.op_views import (
+    AffineIfOp,
+    AllocLikeOp,
+    ApplyOp,
+    StridedMetadataOp,
+    SubviewOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.memory.strides import is_padded, strides_of
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -68,7 +76,7 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
 def _lower(func: Func, calls: Sequence[ir.Operation]) -> None:
     for op in calls:
         _for_all_lanes(op)
-    allocs = [op for op in walk.ops(func.op) if op.name in ALLOCS and is_fragment(Buffer(op.results[0]))]
+    allocs = [op for op in walk.ops(func.op) if isa(op, AllocLikeOp) and is_fragment(Buffer(op.results[0]))]
     fragments: dict[ir.Value, _Fragments] = {}
     for op in allocs:
         fragments[op.results[0]] = _Fragments.allocate(op)
@@ -85,7 +93,7 @@ def _lower(func: Func, calls: Sequence[ir.Operation]) -> None:
 
 def _for_all_lanes(op: ir.Operation) -> None:
     """Take a call out of the condition of the first lane."""
-    guard = next((p for p in walk.parents(op) if p.name == "affine.if"), None)
+    guard = next((p for p in walk.parents(op) if isa(p, AffineIfOp)), None)
     axis = _first_of(guard)
     if guard is None or axis is None or axis.kind != "threadIdx.x":
         raise LoweringError(
@@ -112,7 +120,7 @@ def _for_all_lanes(op: ir.Operation) -> None:
 
 def _first_of(op: ir.Operation | None) -> Loop | None:
     """The axis whose first index an `affine.if` asks for."""
-    if op is None or op.name != "affine.if":
+    if op is None or not isa(op, AffineIfOp):
         return None
     for constraint in walk.constraints(op):
         value = constraint.index.simplify().is_value()
@@ -310,7 +318,7 @@ class _MatrixCall:
     def _memory(self) -> tuple[ir.Value, list[Index]]:
         """The buffer in memory and the first element, of a load or store."""
         pointed = address(owner_op(self.op.operands[5]))
-        if pointed is None or owner_op(pointed[1]).name != "memref.extract_strided_metadata":
+        if pointed is None or not isa(owner_op(pointed[1]), StridedMetadataOp):
             raise LoweringError(
                 f"{_location_prefix(self.op)} takes a pointer with an offset; fix: T.match_buffer of the tile"
             )
@@ -322,7 +330,7 @@ class _MatrixCall:
         while not isinstance(value.owner, ir.Block) and value.owner.name.startswith("arith.") and value.owner.operands:
             value = value.owner.operands[0]
         number = constant_integer(value)
-        if number is None and value.owner.name == "memref.extract_strided_metadata":
+        if number is None and isa(value.owner, StridedMetadataOp):
             strides, _ = ir.MemRefType(value.owner.operands[0].type).get_strides_and_offset()
             axis = list(value.owner.results).index(value) - 2 - len(strides)
             number = _stride_in_memory(value.owner.operands[0], axis) if 0 <= axis < len(strides) else None
@@ -343,7 +351,7 @@ def _stride_in_memory(view: ir.Value, axis: int) -> int | None:
     constant."""
     if is_padded(view) and not isinstance(view.owner, ir.Block):
         op = view.owner.operation
-        if op.name == "memref.subview":
+        if isa(op, SubviewOp):
             sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
             kept = [d for d, n in enumerate(sizes) if n != 1 or len(sizes) == Buffer(view).rank]
             return _stride_in_memory(op.operands[0], kept[axis])
@@ -355,7 +363,7 @@ def _stride_in_memory(view: ir.Value, axis: int) -> int | None:
 
 def _resolve_view(view: ir.Value) -> tuple[ir.Value, list[Index]]:
     """The buffer behind a view, and where in it the view begins."""
-    if isinstance(view.owner, ir.Block) or view.owner.name != "memref.subview":
+    if defining_op(view, SubviewOp) is None:
         return view, [Index.constant(0)] * Buffer(view).rank
     op = view.owner.operation
     root, outer = _resolve_view(op.operands[0])
@@ -368,7 +376,7 @@ def _resolve_view(view: ir.Value) -> tuple[ir.Value, list[Index]]:
 
 
 def _index(value: ir.Value) -> Index:
-    if not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply":
+    if defining_op(value, ApplyOp) is not None:
         return read_apply(value)
     return Index.from_value(value)
 

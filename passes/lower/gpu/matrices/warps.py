@@ -7,6 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_warp_loop, matrix_function, walk
 from tir_mlir.dialect.ir.fragments import WARP
+from tir_mlir.dialect.ir.op_views import AffineYieldOp, isa
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 
@@ -40,7 +41,7 @@ def run(module: ir.Module) -> None:
 
 
 def _guard(loop: Loop) -> None:
-    body = loop.body_ops()[:-1] if loop.body_ops()[-1].name == "affine.yield" else loop.body_ops()
+    body = loop.body_ops()[:-1] if isa(loop.body_ops()[-1], AffineYieldOp) else loop.body_ops()
     with ir.InsertionPoint(body[0]), loop.op.location:
         guard = create.guard([Constraint(Index.from_value(loop.var), is_eq=True)])
     end = list(guard.regions[0].blocks[0].operations)[-1]

@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import constant_integer, defining_op, walk
+from tir_mlir.dialect.ir.op_views import AddIOp, CompareIntegersOp, MulIOp, isa
 from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.to_llvm import run_upstream
 
@@ -40,7 +41,7 @@ def run(module: ir.Module) -> None:
 
 def _comparisons(module: ir.Module) -> list[ir.Operation]:
     holders = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
-    ops = [op for holder in holders for op in walk.ops(holder) if op.name == "arith.cmpi"]
+    ops = [op for holder in holders for op in walk.ops(holder) if isa(op, CompareIntegersOp)]
     return [op for op in ops if isinstance(op.operands[0].type, ir.IndexType)]
 
 
@@ -62,10 +63,10 @@ def _terms(value: ir.Value, factor: int) -> Iterator[tuple[int, ir.Value | None]
     if number is not None:
         if number:
             yield number * factor, None
-    elif op is not None and op.name == "arith.addi":
+    elif op is not None and isa(op, AddIOp):
         for part in op.operands:
             yield from _terms(part, factor)
-    elif op is not None and op.name == "arith.muli" and (by := constant_integer(op.operands[1])) is not None:
+    elif op is not None and isa(op, MulIOp) and (by := constant_integer(op.operands[1])) is not None:
         yield from _terms(op.operands[0], factor * by)
     else:
         yield factor, value

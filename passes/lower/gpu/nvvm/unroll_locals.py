@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, defining_op, walk
+from tir_mlir.dialect.ir.op_views import AllocaOp, ConstantOp, ScfForOp, isa
 from tir_mlir.passes.lower.registry import location_text, lowering, warn
 
 LIMIT = 16384
@@ -31,7 +32,7 @@ def run(module: ir.Module) -> None:
     `gpu.func`s; `tir-lower-keep-rolled-marks` moves the annotation to the branch.
     """
     for kernel in [op for op in walk.ops(module.operation) if op.name == "gpu.func"]:
-        for alloca in [op for op in walk.ops(kernel) if op.name == "memref.alloca"]:
+        for alloca in [op for op in walk.ops(kernel) if isa(op, AllocaOp)]:
             why = _mark_loops(alloca)
             if why:
                 name = attrs.get(alloca, attrs.NAME, "a buffer")
@@ -76,7 +77,7 @@ def _sources(value: ir.Value) -> Iterator[ir.Operation | str]:
     op = defining_op(value)
     if op is None:
         owner = value.owner.owner.operation  # type: ignore[union-attr]
-        if owner.name == "scf.for" and value.arg_number == 0:  # type: ignore[attr-defined]
+        if isa(owner, ScfForOp) and value.arg_number == 0:  # type: ignore[attr-defined]
             yield owner
         else:
             yield "a value that the kernel gets"
@@ -96,11 +97,11 @@ def _trip_count(loop: ir.Operation) -> int | None:
 
 def _constant(value: ir.Value) -> int | None:
     op = defining_op(value)
-    return ir.IntegerAttr(op.attributes["value"]).value if op is not None and op.name == "arith.constant" else None
+    return ir.IntegerAttr(op.attributes["value"]).value if op is not None and isa(op, ConstantOp) else None
 
 
 def _unrolled_size(loop: ir.Operation) -> int:
     """The ops that a loop becomes with the loops in it."""
     body = [op.operation for op in loop.regions[0].blocks[0].operations]
-    inner = sum(_unrolled_size(op) if op.name == "scf.for" else 1 for op in body)
+    inner = sum(_unrolled_size(op) if isa(op, ScfForOp) else 1 for op in body)
     return inner * (_trip_count(loop) or 1)

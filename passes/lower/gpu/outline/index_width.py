@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, attrs, is_loop, over_dims, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_VALUES, INDEX_CASTS
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineIfOp, ConstantOp, IndexCastOp, MappedOp, isa
 from tir_mlir.dialect.presburger import intervals
 
 INDEX_BITS = "tir.index_bits"
@@ -22,10 +22,10 @@ def fits_32_bits(nest: ir.Operation) -> bool:
 
 
 def _fits(op: ir.Operation) -> bool:
-    if op.name in INDEX_CASTS or (
+    if isa(op, IndexCastOp) or (
         op.name.startswith("arith.") and any(isinstance(v.type, ir.IndexType) for v in op.results)
     ):
-        return op.name == "arith.constant" and abs(ir.IntegerAttr(op.attributes["value"]).value) < _END
+        return isa(op, ConstantOp) and abs(ir.IntegerAttr(op.attributes["value"]).value) < _END
     if any(isinstance(v.type, ir.MemRefType) and not _is_small(ir.MemRefType(v.type)) for v in op.operands):
         return False
     box = intervals.body_ranges(op) if is_loop(op) else intervals.enclosing_ranges(op)
@@ -43,13 +43,13 @@ def _is_small(type_: ir.MemRefType) -> bool:
 
 def _expressions(op: ir.Operation, box: intervals.ValueRanges) -> Iterator[tuple[ir.AffineExpr, list[intervals.Range]]]:
     """The affine expressions of an op, each with the ranges of its dimensions."""
-    if op.name in AFFINE_ACCESSES:
+    if isa(op, AffineAccessOp):
         indices: Sequence[Index] = walk.access_indices(op)
-    elif op.name == "affine.if":
+    elif isa(op, AffineIfOp):
         indices = [constraint.index for constraint in walk.constraints(op)]
     elif is_loop(op):
         indices = [*Loop(op).lowers, *Loop(op).uppers]
-    elif op.name in AFFINE_VALUES:
+    elif isa(op, MappedOp):
         map_ = attrs.affine_map(op, "map")
         indices = [Index(expr, tuple(op.operands)) for expr in over_dims(map_)]
     else:

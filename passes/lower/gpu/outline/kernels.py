@@ -12,7 +12,8 @@ from mlir import ir
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, is_loop, is_size, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, NO_ACCESS, READING, VIEWS, is_pure, may_write
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, NO_ACCESS, READING, is_pure, may_write
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, CallOp, ConstantOp, ViewLikeOp, isa
 from tir_mlir.passes.lower.gpu.axes import axes_of
 from tir_mlir.passes.lower.gpu.barriers import BARRIER, EXCHANGED
 from tir_mlir.passes.lower.gpu.outline import kernel_memory
@@ -67,9 +68,9 @@ def run(
 def _check_host(func: Func, nests: Sequence[ir.Operation]) -> None:
     """Refuse loops and statements that no kernel would run. Raises LoweringError."""
     for op in func.body_ops():
-        if op in nests or not any(may_write(inner.name) for inner in walk.ops(op) if inner.name not in ALLOCS):
+        if op in nests or not any(may_write(inner.name) for inner in walk.ops(op) if not isa(inner, AllocLikeOp)):
             continue
-        if op.name == "func.call":
+        if isa(op, CallOp):
             what = f"the call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
             fix = "write what it computes in the program, in a loop that is bound"
         elif is_loop(op):
@@ -94,7 +95,7 @@ def _erase_unused(func: Func) -> None:
     """Erase the views and numbers that only kernels used, which have copies of them."""
     for op in reversed(func.body_ops()):
         unused = not any(True for result in op.results for _ in result.uses)
-        if unused and not is_size(op) and (op.name in VIEWS or is_pure(op)):
+        if unused and not is_size(op) and (isa(op, ViewLikeOp) or is_pure(op)):
             op.erase()
 
 
@@ -127,7 +128,7 @@ class _OutlinedKernel:
         self.innermost = [*axes_of(self.nest)][-1]
         self.extents = {kind: self.axes[kind].extent if kind in self.axes else Index.constant(1) for kind in AXES}
         self.block = [self.extents[f"threadIdx.{axis}"].as_constant() or 0 for axis in "xyz"]
-        self.allocs = [op for op in walk.ops(self.nest) if op.name in ALLOCS]
+        self.allocs = [op for op in walk.ops(self.nest) if isa(op, AllocLikeOp)]
         self.has_barriers = any(op.name == BARRIER for op in walk.ops(self.nest))
         self.exchanged: list[str] | None = attrs.get(self.innermost.op, EXCHANGED)
         self._check()
@@ -268,7 +269,7 @@ def _may_be_written(buffer: ir.Value, nest: ir.Operation) -> bool:
     while queue:
         for use in queue.pop().uses:
             op = use.owner.operation
-            if op.name in VIEWS:
+            if isa(op, ViewLikeOp):
                 queue += op.results
             elif op in inner_ops and op.name not in (*READING, *NO_ACCESS):
                 return True
@@ -283,7 +284,7 @@ def _find_captures(nest: ir.Operation, func: Func) -> tuple[list[ir.Value], list
 
     def visit(value: ir.Value) -> None:
         owner = value.owner
-        if not isinstance(owner, ir.Block) and (owner.name in VIEWS or owner.name == "arith.constant"):
+        if not isinstance(owner, ir.Block) and isa(owner, ViewLikeOp, ConstantOp):
             op = owner.operation
             if op not in copied:
                 for operand in op.operands:
