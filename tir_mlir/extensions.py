@@ -6,7 +6,7 @@
     @implement(parser.read_graphs)                        # above: registers itself when it is imported
     def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None: ...
 
-The front of a package says which module has it (`implemented_in`), which is imported at the first call. A method of
+A package says which module has it (`implemented_in`), which is imported at the first call. A method of
 a class is declared in the same way: `Graph.verify` is a function above `Graph`.
 """
 

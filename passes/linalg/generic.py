@@ -244,7 +244,7 @@ def _writes_disjoint(index: Index, value: ir.Value, loops: Sequence[Loop]) -> bo
 if TYPE_CHECKING:
     pass
 
-Place = tuple[ir.Value, list[Index]]
+Element = tuple[ir.Value, list[Index]]
 _SCALAR = ("arith", "math")
 
 
@@ -261,7 +261,7 @@ class BodyEmitter:
         self.indices: dict[ir.Value, Index] = {}
         self.loads: dict[ir.Value, Callable[[], ir.Value]] = {}
 
-    def write(self, elements: Sequence[Place]) -> None:
+    def write(self, elements: Sequence[Element]) -> None:
         """Load, compute, store: all values are computed before the first store."""
         inputs, outputs = self.generic.inputs, self.generic.outputs
         pending = iter(elements)
@@ -270,7 +270,7 @@ class BodyEmitter:
             source, target = elements
             create.store(create.load(*source), *target)
             return
-        targets: list[Place] = []
+        targets: list[Element] = []
         for value, argument in zip((*inputs, *outputs), body.arguments, strict=True):
             if isinstance(value.type, ir.MemRefType):
                 element = next(pending)

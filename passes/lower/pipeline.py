@@ -95,7 +95,7 @@ THREADS_DONE = "tir-lower-gpu-join-blocks"
 
 def kernel_passes(conversion: str, *, own_math: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The passes from kernels to the llvm dialect. conversion: the upstream pass of the functions of a GPU. own_math:
-    of ours, for functions of which there is no polynomial."""
+    of ours, for functions without a polynomial."""
     return (
         "gpu.module(lower-affine,canonicalize,cse)",
         "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too

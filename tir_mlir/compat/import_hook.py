@@ -259,8 +259,8 @@ MODULES: dict[str, dict[str, str]] = {
     "tvm.tirx": {**_programs, "build": f"{_RUNTIME}:build"},
     "tvm.s_tir": {**_programs, **_schedule},
     **{
-        f"tvm.{home}.{module}": names
-        for home in ("tir", "s_tir")
+        f"tvm.{package}.{module}": names
+        for package in ("tir", "s_tir")
         for module, names in {
             "schedule": _schedule,
             "schedule.schedule": _schedule,
@@ -269,10 +269,10 @@ MODULES: dict[str, dict[str, str]] = {
             "schedule.testing": _schedule_testing,
         }.items()
     },
-    **{f"tvm.{home}.tensor_intrin": {} for home in ("tir", "s_tir")},
-    **{f"tvm.{home}.tensor_intrin.cuda": _tensor_cores for home in ("tir", "s_tir")},
-    **{f"tvm.{home}meta_schedule{n}": names for home in ("", "s_tir.") for n, names in _search_modules.items()},
-    **{f"tvm.{home}.function": _programs for home in ("tir", "s_tir", "tirx")},
+    **{f"tvm.{package}.tensor_intrin": {} for package in ("tir", "s_tir")},
+    **{f"tvm.{package}.tensor_intrin.cuda": _tensor_cores for package in ("tir", "s_tir")},
+    **{f"tvm.{package}meta_schedule{n}": names for package in ("", "s_tir.") for n, names in _search_modules.items()},
+    **{f"tvm.{package}.function": _programs for package in ("tir", "s_tir", "tirx")},
     "tvm.ffi": {**_globals, "remove_global_func": f"{_GLOBAL}:remove_global_func"},
     "tvm._ffi": {
         **_globals,

@@ -56,7 +56,7 @@ def ones(shape: Any, dtype: str = "float32") -> te.Tensor:
     return full(shape, dtype, 1)
 
 
-def full_like(x: Any, fill_value: Any) -> te.Tensor:
+def full_like(x: te.Tensor, fill_value: Any) -> te.Tensor:
     """A tensor of one number with the shape and type of another.
 
     x: any shape and type; fill_value: a number -> the same shape and type. The elements of x are not read.
@@ -128,14 +128,14 @@ def triu(x: Any, k: int = 0) -> te.Tensor:
     return _triangle("triu", x, k, lambda i, j: j >= i)
 
 
-def _triangle(name: str, x: Any, k: int, keeps: Any) -> te.Tensor:
+def _triangle(name: str, x: te.Tensor, k: int, keeps: Any) -> te.Tensor:
     matrix, k = ranked_tensor(name, "x", x, 2, 99), integer(name, "k", k)
     zero = constant(0, matrix.dtype)
     return te.compute(matrix.shape, lambda *i: te.Select(keeps(i[-2] + k, i[-1]), matrix(*i), zero), name=f"T_{name}")
 
 
 def one_hot(
-    indices: Any, on_value: Any = 1, off_value: Any = 0, depth: Any = 0, axis: int = -1, dtype: str = "float32"
+    indices: te.Tensor, on_value: Any = 1, off_value: Any = 0, depth: Any = 0, axis: int = -1, dtype: str = "float32"
 ) -> te.Tensor:
     """A new axis of `depth` elements: on_value where its index is the element of `indices`, else off_value."""
     hot = tensor("one_hot", "indices", indices)
@@ -151,7 +151,7 @@ def one_hot(
     return te.compute((*hot.shape[:dim], depth, *hot.shape[dim:]), element, name="T_one_hot")
 
 
-def philox(state: Any, count: Any, words: int = 4, draw: int = 0) -> te.Tensor:
+def philox(state: te.Tensor, count: Any, words: int = 4, draw: int = 0) -> te.Tensor:
     """The first words of `count` blocks of random numbers, uint32 (count, words): Philox 4x32-10 (Salmon et al.,
     "Parallel random numbers", 2011).
 

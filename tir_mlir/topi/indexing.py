@@ -39,7 +39,12 @@ END = 1 << 30
 
 
 def strided_slice(
-    a: Any, begin: Any, end: Any, strides: Any = None, axes: Any = None, slice_mode: str = "end"
+    a: te.Tensor,
+    begin: Any,
+    end: Any,
+    strides: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    slice_mode: str = "end",
 ) -> te.Tensor:
     """begin:end:stride along some axes, as slices of Python: negative positions count from the end, numbers beyond the
     axis are limited to it.
@@ -61,13 +66,13 @@ def strided_slice(
         by[dim] = integer("strided_slice", "strides", step)
         starts[dim], shape[dim] = _slice(x, dim, first, last, by[dim])
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         return x(*(i[a] if a not in starts else i[a] * by[a] + starts[a] for a in range(x.ndim)))
 
     return te.compute(tuple(shape), element, name="T_strided_slice")
 
 
-def _slice(x: te.Tensor, dim: int, first: Any, last: Any, step: int) -> tuple[Size, Size]:
+def _slice(x: te.Tensor, dim: int, first: int, last: Any, step: int) -> tuple[Size, Size]:
     """The start and the number of elements of a slice of one axis."""
     size = x.shape[dim]
     if step == 0:
@@ -96,7 +101,7 @@ def _position(value: Any, size: Size, default: Size) -> Size:
     return bound
 
 
-def flip(a: Any, axis: Any = 0) -> te.Tensor:
+def flip(a: te.Tensor, axis: Any = 0) -> te.Tensor:
     """The elements in reverse order along an axis, or along each of several: `flip(x)[i, j]` is `x[m - 1 - i, j]`. An
     axis may be counted from the end (-1 is the last).
     """
@@ -106,7 +111,7 @@ def flip(a: Any, axis: Any = 0) -> te.Tensor:
     return te.compute(x.shape, lambda *i: x(*(last[d] - v if d in last else v for d, v in enumerate(i))), name="T_flip")
 
 
-def roll(a: Any, shift: Any, axis: Any) -> te.Tensor:
+def roll(a: te.Tensor, shift: Any, axis: Any) -> te.Tensor:
     """The elements moved by `shift` positions along axes; those that leave at the end come in at the start."""
     x = tensor("roll", "a", a)
     axes = axes_of("roll", axis, x.ndim)
@@ -129,7 +134,7 @@ def position(index: Any, size: Size, negative: bool = True) -> Any:
     return te.max(te.min(wrapped, size - 1), 0)
 
 
-def indices_of(op: str, indices: Any) -> te.Tensor:
+def indices_of(op: str, indices: te.Tensor) -> te.Tensor:
     """An operand of integers."""
     operand = tensor(op, "indices", indices)
     if is_float(operand.dtype) or operand.dtype == "bool":
@@ -139,7 +144,9 @@ def indices_of(op: str, indices: Any) -> te.Tensor:
     return operand
 
 
-def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mode: str = "clip") -> te.Tensor:
+def take(
+    a: te.Tensor, indices: te.Tensor, axis: int | None = None, batch_dims: int = 0, mode: str = "clip"
+) -> te.Tensor:
     """a[.., indices, ..]: the slices of an axis at the indices, whose axes replace that, as an embedding.
 
     axis: default all in row-major order. mode: "clip" limits indices to the axis; "fast" too, as nothing else is safe;
@@ -154,7 +161,7 @@ def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mod
     d = axis_of("take", axis, x.ndim)
     size = x.shape[d]
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         index = positions(*i[d : d + positions.ndim])
         if mode == "wrap":
             where = te.floormod(index if positions.dtype == "int32" else index.astype("int32"), size)
@@ -165,7 +172,7 @@ def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mod
     return te.compute((*x.shape[:d], *positions.shape, *x.shape[d + 1 :]), element, name="T_take")
 
 
-def gather(data: Any, axis: int, indices: Any) -> te.Tensor:
+def gather(data: te.Tensor, axis: int, indices: Any) -> te.Tensor:
     """result[i, j] = data[indices[i, j], j] for axis 0: of the shape of the indices, whose other sizes are not greater
     than those of the data."""
     x, positions = tensor("gather_elements", "data", data), indices_of("gather_elements", indices)
@@ -178,7 +185,7 @@ def gather(data: Any, axis: int, indices: Any) -> te.Tensor:
     )
 
 
-def gather_nd(data: Any, indices: Any, batch_dims: int = 0) -> te.Tensor:
+def gather_nd(data: te.Tensor, indices: Any, batch_dims: int = 0) -> te.Tensor:
     """The last axis of the indices holds positions along the first axes of the data (after `batch_dims` that both
     have): (b, s, d), (b, n, 1) -> (b, n, d) with batch_dims=1."""
     x, positions = tensor("gather_nd", "data", data), indices_of("gather_nd", indices)
@@ -196,7 +203,7 @@ def gather_nd(data: Any, indices: Any, batch_dims: int = 0) -> te.Tensor:
     return te.compute((*positions.shape[:-1], *x.shape[b + depth :]), element, name="T_gather_nd")
 
 
-def index_tensor(data: Any, *indices: Any) -> te.Tensor:
+def index_tensor(data: te.Tensor, *indices: Any) -> te.Tensor:
     """data[i0, i1, ...] with tensors of indices that broadcast, one for each of the first axes."""
     x = tensor("index_tensor", "data", data)
     index_tensors = [indices_of("index_tensor", i) for i in indices]
@@ -222,7 +229,9 @@ def _normalize_index(index: Any, size: Size) -> tuple[Any, Any]:
     return wrapped, te.all(wrapped >= 0, wrapped < size)
 
 
-def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "update") -> te.Tensor:
+def scatter_elements(
+    data: te.Tensor, indices: Any, updates: te.Tensor, axis: int = 0, reduction: str = "update"
+) -> te.Tensor:
     """A copy of the data with result[indices[i, j], j] = updates[i, j], for axis 0; in row-major order: the last
     remains.
 
@@ -247,7 +256,7 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduc
     return te.update(x, positions.shape, element, name="T_scatter_elements")
 
 
-def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> te.Tensor:
+def scatter_nd(data: te.Tensor, indices: Any, updates: te.Tensor, mode: str = "update") -> te.Tensor:
     """A copy of the data with result[indices[i]] = updates[i]: the last axis of the indices holds positions along the
     first axes of the data. In order: the last remains. mode: as the reduction of `scatter_elements`."""
     op = "scatter_nd"
@@ -261,7 +270,7 @@ def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> t
     return _scatter_at(op, x, positions.shape[:-1], coordinates, new, mode)
 
 
-def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False, axis: int = 0) -> te.Tensor:
+def index_put(data: te.Tensor, indices: Any, values: te.Tensor, accumulate: bool = False, axis: int = 0) -> te.Tensor:
     """A copy of the data with result[:, i0, i1, ...] = values: a tensor of indices for each axis from `axis` on, which
     broadcast, as does `values`. accumulate: values are added. The update of a key/value cache at a position."""
     op = "index_put"
@@ -302,7 +311,9 @@ def _scatter_at(
     return te.update(x, shape, element, ordered=end, name=f"T_{op}")
 
 
-def slice_scatter(data: Any, src: Any, start: Any = 0, end: Any = None, step: int = 1, axis: int = 0) -> te.Tensor:
+def slice_scatter(
+    data: te.Tensor, src: te.Tensor, start: Any = 0, end: Any = None, step: int = 1, axis: int = 0
+) -> te.Tensor:
     """A copy of the data with result[start:end:step] = src along an axis. start, end: numbers or sizes."""
     op = "slice_scatter"
     x, new = tensor(op, "data", data), tensor(op, "src", src)

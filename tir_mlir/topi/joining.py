@@ -14,7 +14,7 @@ from tir_mlir.topi.sizes import are_equal, exact_quotient, simple
 __all__ = ["concatenate", "repeat", "split", "stack", "tile"]
 
 
-def concatenate(a_tuple: Any, axis: int = 0) -> te.Tensor:
+def concatenate(a_tuple: Sequence[te.Tensor], axis: int = 0) -> te.Tensor:
     """Tensors one after the other along an axis.
 
     a_tuple: tensors of one type, (n, a) and (n, b) -> (n, a + b) for axis=1; their other sizes are equal. Errors:
@@ -31,8 +31,8 @@ def concatenate(a_tuple: Any, axis: int = 0) -> te.Tensor:
             raise refuse("concat", problem, f"only axis {dim} may differ: reshape one of them")
     ends = [simple(sum_of([x.shape[dim] for x in tensors[: n + 1]])) for n in range(len(tensors))]
 
-    def element(*i: Any) -> Any:
-        def read(n: int) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
+        def read(n: int) -> te.Expr:
             return tensors[n](*i[:dim], i[dim] - ends[n - 1] if n else i[dim], *i[dim + 1 :])
 
         value = read(len(tensors) - 1)
@@ -43,7 +43,7 @@ def concatenate(a_tuple: Any, axis: int = 0) -> te.Tensor:
     return te.compute((*tensors[0].shape[:dim], ends[-1], *tensors[0].shape[dim + 1 :]), element, name="T_concat")
 
 
-def sum_of(sizes: Sequence[Any]) -> Any:
+def sum_of(sizes: Sequence[Any]) -> int:
     """The sum of sizes."""
     result: Any = 0
     for size in sizes:
@@ -51,7 +51,7 @@ def sum_of(sizes: Sequence[Any]) -> Any:
     return result
 
 
-def _tensors(name: str, operands: Any) -> list[te.Tensor]:
+def _tensors(name: str, operands: Sequence[te.Tensor]) -> list[te.Tensor]:
     if not isinstance(operands, (tuple, list)) or not operands:
         raise refuse(name, f"{short_repr(operands)} instead of tensors", f"pass a list of tensors: {name}([a, b])")
     tensors = [tensor(name, f"operand {n}", x) for n, x in enumerate(operands)]
@@ -59,7 +59,7 @@ def _tensors(name: str, operands: Any) -> list[te.Tensor]:
     return tensors
 
 
-def stack(a: Any, axis: int = 0) -> te.Tensor:
+def stack(a: Sequence[te.Tensor], axis: int = 0) -> te.Tensor:
     """Tensors of one shape along a new axis.
 
     a: k tensors of one shape and type, (n, m) -> (k, n, m) for axis=0; axis: the position of the new axis in the
@@ -73,7 +73,7 @@ def stack(a: Any, axis: int = 0) -> te.Tensor:
             raise refuse("stack", problem, "pass tensors of one shape")
     new_axis = axis_of("stack", axis, first.ndim + 1)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         index = (*i[:new_axis], *i[new_axis + 1 :])
         value = tensors[-1](*index)
         for n in reversed(range(len(tensors) - 1)):
@@ -83,7 +83,7 @@ def stack(a: Any, axis: int = 0) -> te.Tensor:
     return te.compute((*first.shape[:new_axis], len(tensors), *first.shape[new_axis:]), element, name="T_stack")
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[te.Tensor]:
+def split(ary: te.Tensor, indices_or_sections: Any, axis: int = 0) -> list[te.Tensor]:
     """The parts of a tensor along an axis.
 
     ary: (n, m) -> 3 tensors (n, m / 3) for indices_or_sections=3, axis=1: equal parts, so that it divides the size;
@@ -120,7 +120,7 @@ def _part(x: te.Tensor, dim: int, first: Any, last: Any) -> te.Tensor:
     return te.compute(shape, lambda *i: x(*i[:dim], i[dim] + first, *i[dim + 1 :]), name="T_split")
 
 
-def tile(a: Any, reps: Any) -> te.Tensor:
+def tile(a: te.Tensor, reps: Sequence[int]) -> te.Tensor:
     """The whole tensor repeated reps[i] times along axis i: [1, 2] -> [1, 2, 1, 2].
 
     a: (n, m) -> (n * reps[0], m * reps[1]); reps: a number for each axis, or one number for the last.
@@ -130,7 +130,7 @@ def tile(a: Any, reps: Any) -> te.Tensor:
     rank = max(x.ndim, len(counts))
     counts, shape = [1] * (rank - len(counts)) + counts, (*[1] * (rank - x.ndim), *x.shape)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         index = [v if r == 1 else v % n for v, r, n in zip(i, counts, shape, strict=True)]
         return x(*index[rank - x.ndim :])
 
@@ -138,7 +138,7 @@ def tile(a: Any, reps: Any) -> te.Tensor:
     return te.compute(sizes, element, name="T_tile")
 
 
-def repeat(a: Any, repeats: int, axis: int | None = 0) -> te.Tensor:
+def repeat(a: te.Tensor, repeats: int, axis: int | None = 0) -> te.Tensor:
     """Each element repeated along an axis: [1, 2] -> [1, 1, 2, 2].
 
     a: (n, m) -> (n * repeats, m) for axis=0; axis None: of all elements in row-major order, as a vector.

@@ -61,11 +61,11 @@ class TensorLayout:
             result.append(factor if axis.islower() else outer)
         return tuple(result)
 
-    def index(self, positions: Mapping[str, Any]) -> tuple[Any, ...]:
+    def index(self, positions: Mapping[str, Any]) -> tuple[te.Expr | int, ...]:
         """The index of the element at a position of each letter: a number, an expression or a `Blocked`."""
         return tuple(self._coordinate(axis, positions[axis.upper()]) for axis in self.axes)
 
-    def _coordinate(self, axis: str, value: Any) -> Any:
+    def _coordinate(self, axis: str, value: te.Expr | int) -> Any:
         factor = self.factors.get(axis.upper())
         if isinstance(value, BlockedPosition):
             if value.factor == factor:
@@ -75,7 +75,7 @@ class TensorLayout:
             return value
         return value % factor if axis.islower() else value // factor
 
-    def positions(self, index: Sequence[Any]) -> dict[str, Any]:
+    def positions(self, index: Sequence[te.Expr]) -> dict[str, Any]:
         """The position of each letter at an index of a tensor."""
         by_axis = dict(zip(self.axes, index, strict=True))
         return {
@@ -89,7 +89,7 @@ class TensorLayout:
         return [self.axes.index(a) for a in letters]
 
 
-def layout(op: str, name: str, text: Any, letters: str, example: str) -> TensorLayout:
+def layout(op: str, name: str, text: str, letters: str, example: str) -> TensorLayout:
     """The layout that a text names; it has to have just these letters."""
     parts = re.findall(r"([A-Z])|(\d+)([a-z])", text) if isinstance(text, str) else []
     axes = tuple(upper or lower for upper, _, lower in parts)

@@ -37,14 +37,14 @@ def describe_tensor(name: str, tensor: te.Tensor) -> str:
     return f"{name} {tensor.dtype} {shape_text(tensor.shape)}"
 
 
-def tensor(op: str, name: str, value: Any) -> te.Tensor:
+def tensor(op: str, name: str, value: object) -> te.Tensor:
     """The operand, if it is a tensor."""
     if not isinstance(value, te.Tensor):
         raise refuse(op, f"{name} is {short_repr(value)}", f"pass a tensor as {name}: te.placeholder(shape, dtype)")
     return value
 
 
-def ranked_tensor(op: str, name: str, value: Any, least: int, most: int | None = None) -> te.Tensor:
+def ranked_tensor(op: str, name: str, value: object, least: int, most: int | None = None) -> te.Tensor:
     """The operand, if it is a tensor of a rank in least..most (default: least)."""
     operand = tensor(op, name, value)
     high = least if most is None else most
@@ -73,7 +73,7 @@ def is_float(dtype: str) -> bool:
     return dtype in FLOATS
 
 
-def floats(op: str, name: str, value: Any) -> te.Tensor:
+def floats(op: str, name: str, value: object) -> te.Tensor:
     """The operand, if it is a tensor of floats."""
     return of_type(op, name, tensor(op, name, value), ("float32", *FLOATS), "of floats")
 
@@ -105,7 +105,7 @@ def factor_type(op: str, out_dtype: str | None, **operands: te.Tensor) -> str:
     return one_type(op, **operands)
 
 
-def constant(value: Any, dtype: str) -> te.Expr:
+def constant(value: te.Expr | float, dtype: str) -> te.Expr:
     """A number of a type."""
     if isinstance(value, te.Expr):
         return value if value.dtype == dtype else value.astype(dtype)

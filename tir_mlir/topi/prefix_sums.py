@@ -28,7 +28,7 @@ SYMBOLIC_LEVELS = 2
 """Chunks of chunks of a symbolic size: their sums, a 256th of the elements, are added up for each of them."""
 
 
-def cumsum(data: Any, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
+def cumsum(data: te.Tensor, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
     """Sums of the elements up to each one, along an axis; axis None: of all in row-major order, as a vector.
 
     exclusive: without the element itself. dtype: of the sums, default that of the data.
@@ -42,7 +42,7 @@ def cumsum(data: Any, axis: Any = None, dtype: str | None = None, exclusive: boo
     return narrow(_prefix(x, dim, wide, exclusive), to)
 
 
-def cumprod(data: Any, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
+def cumprod(data: te.Tensor, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
     """Products of the elements up to each one, along an axis; axis None: of all in row-major order, as a vector.
 
     exclusive: without the element itself. dtype: of the products, default that of the data.
@@ -54,7 +54,7 @@ def cumprod(data: Any, axis: Any = None, dtype: str | None = None, exclusive: bo
     return narrow(_running(x, axis_of("cumprod", axis, x.ndim), wide_type(to), exclusive), to)
 
 
-def logcumsumexp(data: Any, axis: int = -1) -> te.Tensor:
+def logcumsumexp(data: te.Tensor, axis: int = -1) -> te.Tensor:
     """Logarithms of the sums of exp of the elements up to each one, along an axis, without overflow."""
     x = floats("logcumsumexp", "data", data)
     return narrow(_running_logarithm(x, axis_of("logcumsumexp", axis, x.ndim), wide_type(x.dtype)), x.dtype)
@@ -222,7 +222,7 @@ def _running_logarithm(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
     return _merge_axes(ran, x.shape, axis, "T_running")
 
 
-def _extremes(op: str, data: Any, axis: int, greatest: bool) -> Any:
+def _extremes(op: str, data: te.Tensor, axis: int, greatest: bool) -> Any:
     x = tensor(op, "data", data)
     dim = axis_of(op, axis, x.ndim)
     kind = "int8" if x.dtype == "bool" else x.dtype

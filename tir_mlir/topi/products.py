@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import te
 from tir_mlir.te.statements import T
@@ -22,6 +22,9 @@ from tir_mlir.topi.operands import (
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import are_equal, is_one, number, shape_text
 
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import ReductionValue
+
 __all__ = ["einsum", "grouped_matmul", "matmul", "row_tiles", "tile_products"]
 
 
@@ -31,7 +34,9 @@ def sum_type(dtype: str, out_dtype: str | None) -> str:
     return "float32" if dtype in ("float16", "bfloat16") else out_dtype or dtype
 
 
-def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_dtype: str | None = None) -> te.Tensor:
+def matmul(
+    a: te.Tensor, b: te.Tensor, transp_a: bool = False, transp_b: bool = False, out_dtype: str | None = None
+) -> te.Tensor:
     """Matrix product of the last two axes, (.., n, k) x (.., k, m) -> (.., n, m); the axes before broadcast.
 
     A vector is a row on the left, a column on the right, and its axis is not in the result. transp_a, transp_b: the
@@ -41,7 +46,7 @@ def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_d
     return product(a, b, transp_a, transp_b, out_dtype, "T_matmul")
 
 
-def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | None, name: str) -> te.Tensor:
+def product(a: te.Tensor, b: te.Tensor, transp_a: bool, transp_b: bool, out_dtype: str | None, name: str) -> te.Tensor:
     """The same, with the name of its block."""
     x, y = ranked_tensor("matmul", "a", a, 1, 99), ranked_tensor("matmul", "b", b, 1, 99)
     dtype = factor_type("matmul", out_dtype, a=x, b=y)
@@ -60,7 +65,7 @@ def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | Non
     k = te.reduce_axis((0, depth), name="k")
     added = sum_type(dtype, out_dtype)
 
-    def side(t: te.Tensor, outer: Any, free_index: Any, is_lhs: bool) -> Any:
+    def side(t: te.Tensor, outer: Sequence[te.Expr], free_index: Any, is_lhs: bool) -> te.Expr:
         if t.ndim == 1:
             return t(k)
         batch_dims = t.shape[:-2]
@@ -73,7 +78,7 @@ def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | Non
         last = (free_index, k) if is_lhs != swap[not is_lhs] else (k, free_index)
         return t(*index, *last)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> ReductionValue:
         outer = i[: len(batch)]
         row, column = (i[len(batch)] if rows else None), (i[-1] if columns else None)
         lhs, rhs = side(x, outer, row, True), side(y, outer, column, False)
@@ -88,8 +93,8 @@ def transpose_letters(transpose_a: bool, transpose_b: bool) -> str:
 
 
 def batch_matmul(
-    tensor_a: Any,
-    tensor_b: Any,
+    tensor_a: te.Tensor,
+    tensor_b: te.Tensor,
     oshape: Any = None,
     out_dtype: str | None = None,
     transpose_a: bool = False,
@@ -104,7 +109,7 @@ def batch_matmul(
     return product(x, y, transpose_a, transpose_b, out_dtype, name)
 
 
-def grouped_matmul(data: Any, weight: Any, offsets: Any) -> te.Tensor:
+def grouped_matmul(data: te.Tensor, weight: te.Tensor, offsets: te.Tensor) -> te.Tensor:
     """Rows times the matrix of their group, as of a mixture of experts: (m, k), (g, k, n), (g,) -> (m, n).
 
     offsets: where each group of rows ends; rows behind the last one are 0. No row is multiplied by another matrix.
@@ -210,7 +215,7 @@ def _einsum_letters(subscripts: str, tensors: Sequence[te.Tensor]) -> tuple[list
     return inputs, result
 
 
-def row_tiles(offsets: Any, rows: Any, height: int) -> list[te.Tensor]:
+def row_tiles(offsets: te.Tensor, rows: Any, height: int) -> list[te.Tensor]:
     """Tiles of `height` rows of one group each. offsets: where each group of rows ends; rows: their number.
 
     Returns int32: the group of each tile; the rows in each, (tiles, height), of which the last is repeated where a
@@ -261,7 +266,7 @@ def _greatest_number(rows: Any, height: int, groups: Any) -> Any:
     return min(int(rows), int(whole)) if None not in (number(rows), number(groups)) else te.min(rows, whole)
 
 
-def tile_products(data: Any, panels: Any, groups: Any) -> te.Tensor:
+def tile_products(data: te.Tensor, panels: te.Tensor, groups: te.Tensor) -> te.Tensor:
     """Tiles of rows times the matrix of their group: (t, m, k), (g, p, k, w), (t,) -> (t, p, m, w).
 
     panels: matrices of k rows whose columns are in panels of w; groups: of each tile, integers.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te
@@ -40,7 +41,7 @@ def _parameter(op: str, name: str, value: Any, x: te.Tensor, axis: int) -> Any:
     return lambda i: value(i[axis])
 
 
-def quantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "int8") -> te.Tensor:
+def quantize(data: te.Tensor, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "int8") -> te.Tensor:
     """round(data / scale) + zero_point, ties to even, limited to the range of the type.
 
     scale, zero_point: a number, a tensor of one, or of one for each position of the axis.
@@ -57,7 +58,7 @@ def quantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dty
     return te.compute(x.shape, element, name="T_quantize")
 
 
-def round_to(data: Any, out_dtype: str = "int8", zero_point: int = 0) -> te.Tensor:
+def round_to(data: te.Tensor, out_dtype: str = "int8", zero_point: int = 0) -> te.Tensor:
     """round(data) + zero_point, ties to even, limited to the range of a type of integers: "int8", "uint8", "int16"."""
     x = floats("round_to", "data", data)
     low, high = LIMITS[one_of("round_to", "out_dtype", out_dtype, list(LIMITS))]
@@ -71,7 +72,9 @@ def round_to(data: Any, out_dtype: str = "int8", zero_point: int = 0) -> te.Tens
     return te.compute(x.shape, element, name="T_round")
 
 
-def dequantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "float32") -> te.Tensor:
+def dequantize(
+    data: te.Tensor, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "float32"
+) -> te.Tensor:
     """(data - zero_point) * scale, in floats.
 
     scale, zero_point: a number, a tensor of one, or of one for each position of the axis.
@@ -92,7 +95,7 @@ def dequantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_d
     return te.compute(x.shape, element, name="T_dequantize")
 
 
-def unpack_int4(data: Any, group_size: int = 32, order: str = "halves", zero_point: int = 8) -> te.Tensor:
+def unpack_int4(data: te.Tensor, group_size: int = 32, order: str = "halves", zero_point: int = 8) -> te.Tensor:
     """Numbers of 4 bits, two in a byte, as int8: (.., k / 2) -> (.., k). A stored q, 0 to 15, means q - zero_point.
 
     group_size, order: which two share a byte, as of dequantize_group.
@@ -105,13 +108,13 @@ def unpack_int4(data: Any, group_size: int = 32, order: str = "halves", zero_poi
         raise refuse(op, f"{describe_tensor('data', x)} for groups of {group}", "pass rows of whole, even groups")
     zero = integer(op, "zero_point", zero_point)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         return (_read_nibble(x, i, group, order) - zero).astype("int8")
 
     return te.compute((*x.shape[:-1], count), element, name="T_unpack")
 
 
-def _read_nibble(x: te.Tensor, index: Any, group: int, order: str) -> Any:
+def _read_nibble(x: te.Tensor, index: Sequence[te.Expr], group: int, order: str) -> te.Expr:
     """The number of 4 bits of an index of the unpacked tensor, in int32."""
     (*outer, r), half = index, group // 2
     byte = r // 2 if order == "pairs" else r // group * half + r % half
@@ -120,8 +123,8 @@ def _read_nibble(x: te.Tensor, index: Any, group: int, order: str) -> Any:
 
 
 def dequantize_group(
-    data: Any,
-    scale: Any,
+    data: te.Tensor,
+    scale: te.Tensor,
     zero_point: int = 8,
     group_size: int = 32,
     order: str = "halves",
@@ -154,7 +157,7 @@ def dequantize_group(
         raise refuse(op, problem, f"pass one scale for each {group} numbers")
     wide = wide_type(to)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         outer, r = i[:-1], i[-1]
         by = as_type(s(*outer, r // group), s.dtype, wide)
         if bits == 8:
@@ -207,7 +210,7 @@ def dense_groups(
 
 
 def _group_operands(
-    op: str, data: Any, weight: Any, scale: Any, group_size: int, bits: int
+    op: str, data: te.Tensor, weight: te.Tensor, scale: te.Tensor, group_size: int, bits: int
 ) -> tuple[te.Tensor, te.Tensor, te.Tensor, int]:
     """The operands of a product by group, and the size of a group. Refuses what does not fit."""
     if bits not in (4, 8):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
@@ -24,25 +24,30 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import total
 
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import ReductionValue
+
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "variance"]
 
 
 Reducing = TypeVar("Reducing", bound=Callable[..., te.Tensor])
 
 
-def reduced_shape(shape: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
+def reduced_shape(shape: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
     """The shape without the axes, or with 1 for them."""
     if keepdims:
         return tuple(1 if a in axes else n for a, n in enumerate(shape))
     return tuple(n for a, n in enumerate(shape) if a not in axes)
 
 
-def reduce_axes(x: te.Tensor, axes: Sequence[int]) -> dict[int, Any]:
+def reduce_axes(x: te.Tensor, axes: Sequence[int]) -> dict[int, te.IterVar]:
     """A reduce axis for each of the axes, by its number."""
     return {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in sorted(axes)}
 
 
-def operand_index(x: te.Tensor, index: Sequence[Any], sums: dict[int, Any], keepdims: bool = False) -> tuple[Any, ...]:
+def operand_index(
+    x: te.Tensor, index: Sequence[te.Expr], sums: dict[int, Any], keepdims: bool = False
+) -> tuple[Any, ...]:
     """The index of an element of x: that of the result with the reduce axes put in."""
     if keepdims:
         return tuple(sums.get(a, index[a]) for a in range(x.ndim))
@@ -59,7 +64,7 @@ def reduce_elements(
         return te.compute(shape, lambda *i: as_type(x(*i), x.dtype, dtype), name=f"T_{name}")
     sums = reduce_axes(x, axes)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> ReductionValue:
         return reducer(as_type(x(*operand_index(x, i, sums, keepdims)), x.dtype, dtype), axis=list(sums.values()))
 
     return te.compute(shape, element, name=f"{x.name}_red" if name in _ALONE else f"T_{name}")
@@ -81,7 +86,7 @@ def _reduction(reducer: Any, adds: bool) -> Callable[[Reducing], Reducing]:
         name = declared.__name__
 
         @functools.wraps(declared)
-        def operator(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+        def operator(data: te.Tensor, axis: Sequence[int] | None = None, keepdims: bool = False) -> te.Tensor:
             x = tensor(name, "data", data)
             if x.dtype == "bool":
                 fix = 'use all or any, or cast: astype(data, "int32")'
@@ -158,7 +163,7 @@ _ALL = te.comm_reducer(lambda a, b: te.all(a, b), lambda t: t_call("bool", True)
 _ANY = te.comm_reducer(lambda a, b: te.any(a, b), lambda t: t_call("bool", False), name="any")
 
 
-def all(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def all(data: te.Tensor, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     """Whether all elements over some axes are true.
 
     data: bool, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep them
@@ -168,7 +173,7 @@ def all(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     return reduce_elements("all", x, axes_of("all", axis, x.ndim), keepdims, _ALL, "bool")
 
 
-def any(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def any(data: te.Tensor, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     """Whether one of the elements over some axes is true.
 
     data: bool, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep them
@@ -178,7 +183,7 @@ def any(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     return reduce_elements("any", x, axes_of("any", axis, x.ndim), keepdims, _ANY, "bool")
 
 
-def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def mean(data: te.Tensor, axis: Sequence[int] | None = None, keepdims: bool = False) -> te.Tensor:
     """The mean over some axes.
 
     data: floats, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep
@@ -191,7 +196,7 @@ def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     return te.compute(added.shape, lambda *i: as_type(added(*i) / count, dtype, x.dtype), name="T_mean")
 
 
-def variance(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def variance(data: te.Tensor, axis: Sequence[int] | None = None, keepdims: bool = False) -> te.Tensor:
     """The mean of the squared distances to the mean, over some axes.
 
     data: floats, (n, m) -> (n,) for axis=1; axis: one, several or None for all; keepdims: keep them with size 1.
@@ -209,7 +214,7 @@ def std(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     return _dispersion("std", data, axis, keepdims, te.sqrt)
 
 
-def _dispersion(name: str, data: Any, axis: Any, keepdims: bool, last: Any) -> te.Tensor:
+def _dispersion(name: str, data: te.Tensor, axis: Any, keepdims: bool, last: Any) -> te.Tensor:
     x = floats(name, "data", data)
     axes, dtype = axes_of(name, axis, x.ndim), wide_type(x.dtype)
     count = constant(total([x.shape[a] for a in axes]), dtype)
@@ -217,7 +222,7 @@ def _dispersion(name: str, data: Any, axis: Any, keepdims: bool, last: Any) -> t
     middle = te.compute(added.shape, lambda *i: added(*i) / count, name="T_mean")
     sums = reduce_axes(x, axes)
 
-    def squared_distance(*i: Any) -> Any:
+    def squared_distance(*i: te.Expr) -> ReductionValue:
         apart = as_type(x(*operand_index(x, i, sums, keepdims)), x.dtype, dtype) - middle(*i)
         return te.sum(apart * apart, axis=list(sums.values())) if sums else apart * apart
 
@@ -229,14 +234,14 @@ def first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
     """The reducer of (index, value) that keeps the best value, of equal ones that with the least index. NaN is better
     than all numbers."""
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a: Sequence[te.Expr], b: Sequence[te.Expr]) -> tuple[te.Expr, te.Expr]:
         keep = te.any(best(a[1], b[1]), te.all(t_call("EQ", a[1], b[1]), a[0] < b[0]))
         if is_float(dtype):
             other_is_worse = te.any(t_call("EQ", b[1], b[1]), a[0] < b[0])
             keep = te.any(keep, te.all(t_call("NE", a[1], a[1]), other_is_worse))
         return te.Select(keep, a[0], b[0]), te.Select(keep, a[1], b[1])
 
-    def start(index: str, value: str) -> Any:
+    def start(index: str, value: str) -> tuple[te.Expr, te.Expr]:
         if is_float(dtype):
             return te.max_value(index), te.infinity(dtype) if least else -te.infinity(dtype)
         return te.max_value(index), te.max_value(dtype) if least else te.min_value(dtype)
@@ -245,7 +250,7 @@ def first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
 
 
 def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
-    def operator(data: Any, axis: Any = None, keepdims: bool = False, dtype: str = "int32") -> te.Tensor:
+    def operator(data: te.Tensor, axis: int | None = None, keepdims: bool = False, dtype: str = "int32") -> te.Tensor:
         x = tensor(name, "data", data)
         axes = tuple(range(x.ndim)) if axis is None else (axis_of(name, axis, x.ndim),)
         sums = reduce_axes(x, axes)

@@ -12,7 +12,7 @@ from tir_mlir.topi.sizes import are_equal, number, total
 __all__ = ["search_sorted", "true_places"]
 
 
-def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
+def search_sorted(sequence: te.Tensor, values: te.Tensor, right: bool = False) -> te.Tensor:
     """How many elements of a sequence in order are less than each value, right: less or equal; int32.
 
     sequence: a vector, or sequences along its last axis, (.., n) for values (.., m). Halves the sequence each time.
@@ -78,7 +78,7 @@ def _row_and_column(index: Any, shape: Any, rows: bool) -> tuple[Any, Any]:
     return (row, index[-1]) if rows else (0, row)
 
 
-def true_places(mask: Any) -> list[te.Tensor]:
+def true_places(mask: te.Tensor) -> list[te.Tensor]:
     """The positions of a vector of bool at which it is true, in order, and how many they are, an int64 of no
     dimensions. The positions, int64, are as many as the mask has; those behind the last true one are 0."""
     op = "true_places"

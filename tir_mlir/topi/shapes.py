@@ -13,7 +13,7 @@ from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, is_one, shape_t
 __all__ = ["expand_dims", "reshape", "squeeze", "transpose"]
 
 
-def reshape(a: Any, newshape: Any) -> te.Tensor:
+def reshape(a: te.Tensor, newshape: Sequence[te.Expr | int]) -> te.Tensor:
     """The elements in row-major order in another shape: (2, 6) -> (3, 4).
 
     newshape: sizes; -1, at most once, is what is left; 0 is the size of the input at that axis.
@@ -23,7 +23,7 @@ def reshape(a: Any, newshape: Any) -> te.Tensor:
     return te.compute(shape, lambda *i: x(*_unravel_index(x.shape, shape, i)), name="T_reshape")
 
 
-def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
+def _target_shape(x: te.Tensor, newshape: Sequence[te.Expr | int]) -> tuple[Size, ...]:
     new_shape = [extent("reshape", s) for s in (newshape if isinstance(newshape, (tuple, list)) else (newshape,))]
     reshape_text = f"{describe_tensor('a', x)} to {shape_text(new_shape)}"
     for dim, size in enumerate(new_shape):
@@ -47,7 +47,9 @@ def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
     return tuple(new_shape)
 
 
-def _unravel_index(source: Sequence[Size], shape: Sequence[Size], index: Sequence[Any]) -> tuple[Any, ...]:
+def _unravel_index(
+    source: Sequence[Size], shape: Sequence[Size], index: Sequence[te.Expr]
+) -> tuple[te.Expr | int, ...]:
     """The index in `source` of the element at an index of `shape`, of as many elements: axes are matched in the
     smallest groups of equal products, so that an axis that remains is indexed by its own index. Of no elements: any."""
     if any(isinstance(size, int) and size == 0 for size in source):
@@ -89,7 +91,7 @@ def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[in
     return groups
 
 
-def transpose(a: Any, axes: Any = None) -> te.Tensor:
+def transpose(a: te.Tensor, axes: Sequence[int] | None = None) -> te.Tensor:
     """The axes in another order: axis i of the result is axis axes[i] of the input.
 
     a: (n, m, k) -> (k, m, n), or (m, n, k) for axes=(1, 0, 2); axes: default reversed. Type and elements remain.
@@ -102,13 +104,13 @@ def transpose(a: Any, axes: Any = None) -> te.Tensor:
     return te.compute(shape, lambda *i: x(*(i[order.index(d)] for d in range(x.ndim))), name="T_transpose")
 
 
-def flatten(data: Any) -> te.Tensor:
+def flatten(data: te.Tensor) -> te.Tensor:
     """All axes but the first as one: (n, c, h, w) -> (n, c * h * w)."""
     x = tensor("nn.flatten", "data", data)
     return reshape(x, (x.shape[0] if x.ndim else 1, -1)) if x.ndim != 1 else reshape(x, (x.shape[0], 1))
 
 
-def expand_dims(a: Any, axis: Any, num_newaxis: int = 1) -> te.Tensor:
+def expand_dims(a: te.Tensor, axis: Any, num_newaxis: int = 1) -> te.Tensor:
     """New axes of size 1.
 
     a: (n, m) -> (n, 1, m) for axis=1; axis: a position or several, in the result; num_newaxis: that many axes at
@@ -126,7 +128,7 @@ def expand_dims(a: Any, axis: Any, num_newaxis: int = 1) -> te.Tensor:
     return te.compute(shape, lambda *i: x(*(v for d, v in enumerate(i) if d not in new)), name="T_expand_dims")
 
 
-def squeeze(a: Any, axis: Any = None) -> te.Tensor:
+def squeeze(a: te.Tensor, axis: Any = None) -> te.Tensor:
     """The tensor without axes of size 1.
 
     a: (n, 1, m, 1) -> (n, m); axis: those to remove, default all of size 1. Errors: GraphError for an axis of

@@ -31,7 +31,7 @@ BITS: dict[str, int] = {"bool": 16, "int8": 16, "uint8": 16, "int16": 16, "float
 
 
 def topk(
-    data: Any, k: Any = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
+    data: te.Tensor, k: Any = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
 ) -> Any:
     """The k greatest elements along an axis, in order, and their positions; of equals the first one first, NaN is
     greater than all.
@@ -54,13 +54,13 @@ def topk(
     return [values, indices] if ret_type == "both" else indices if values is None else values
 
 
-def argsort(data: Any, axis: int = -1, descending: bool = False, dtype: str = "int32") -> te.Tensor:
+def argsort(data: te.Tensor, axis: int = -1, descending: bool = False, dtype: str = "int32") -> te.Tensor:
     """The positions of the elements along an axis in order; equal ones keep theirs, NaN is greater than all."""
     x = tensor("argsort", "data", data)
     return topk(x, _axis("argsort", x, axis)[1], axis, "indices", descending, dtype)
 
 
-def sort(data: Any, axis: int = -1, descending: bool = False) -> te.Tensor:
+def sort(data: te.Tensor, axis: int = -1, descending: bool = False) -> te.Tensor:
     """The elements along an axis in order; NaN is greater than all."""
     x = tensor("sort", "data", data)
     return topk(x, _axis("sort", x, axis)[1], axis, "values", descending)

@@ -30,7 +30,7 @@ def _float64_unary(function: Callable[[Any], Any]) -> Callable[[Unary], Unary]:
         name = declared.__name__
 
         @functools.wraps(declared)
-        def operator(x: Any) -> te.Tensor:
+        def operator(x: te.Tensor) -> te.Tensor:
             operand = floats(name, "x", x)
             dtype = operand.dtype
             return map_elements(name, operand, lambda v: as_type(function(as_type(v, dtype, WIDE)), WIDE, dtype))
@@ -138,7 +138,7 @@ def _fix_erfinv_ends(x: Any, y: Any) -> Any:
     return te.Select(te.any(size > _number(1), te.isnan(x)), nan, ends)
 
 
-def erfinv(x: Any) -> te.Tensor:
+def erfinv(x: te.Tensor) -> te.Tensor:
     """The number whose error function is x, element by element; of floats. -1 and 1 give the infinities, numbers beyond
     them NaN. It is computed in `float64`.
     """

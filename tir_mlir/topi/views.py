@@ -11,7 +11,7 @@ from tir_mlir.topi.sizes import floor_quotient, number, simple, total
 __all__ = ["as_strided", "diagonal", "sliding_windows"]
 
 
-def diagonal(data: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> te.Tensor:
+def diagonal(data: te.Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> te.Tensor:
     """The elements whose indices along two axes differ by `offset`, as the last axis of the result."""
     op = "diagonal"
     x = tensor(op, "data", data)
@@ -30,7 +30,7 @@ def diagonal(data: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> te.T
     return te.compute((*(x.shape[d] for d in rest), count), element, name="T_diagonal")
 
 
-def sliding_windows(data: Any, size: int, step: int = 1, axis: int = -1) -> te.Tensor:
+def sliding_windows(data: te.Tensor, size: int, step: int = 1, axis: int = -1) -> te.Tensor:
     """Windows of `size` elements along an axis, one every `step`, as a new last axis: (n,) -> (windows, size)."""
     op = "sliding_windows"
     x = tensor(op, "data", data)
@@ -43,7 +43,7 @@ def sliding_windows(data: Any, size: int, step: int = 1, axis: int = -1) -> te.T
     return te.compute(shape, lambda *i: x(*i[:d], i[d] * apart + i[-1], *i[d + 1 : -1]), name="T_windows")
 
 
-def as_strided(data: Any, shape: Any, strides: Any, offset: int = 0) -> te.Tensor:
+def as_strided(data: te.Tensor, shape: Any, strides: Any, offset: int = 0) -> te.Tensor:
     """result[i, j] = the element number offset + i * strides[0] + j * strides[1] of the data in row-major order."""
     op = "as_strided"
     x = tensor(op, "data", data)

@@ -77,7 +77,7 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
     Requires: the block is a complete block, a full reduction, or a recurrence that needs nothing from other values of
     its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before (without
     consumers: in full); its inputs do not change in between (if it remains in one iteration of the loops around both
-    places, up to the end of `loop` in that one); no condition on data is around either position. Where a loop
+    positions, up to the end of `loop` in that one); no condition on data is around either position. Where a loop
     around both positions runs its reduction part by part, it runs in full each time instead (a `ScheduleWarning` says
     so): whatever saw a part must run again after the last one. `index`: -1 directly before the first consumer, -2
     directly after the last producer, k: position k of the loop's body. A location from `sample_compute_location`

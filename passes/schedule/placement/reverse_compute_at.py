@@ -66,8 +66,8 @@ def reverse_compute_at(
     accesses its result before its old position; no loop around both positions runs part of its reduction; no condition
     on data is around either position.
     Without producers: its inputs do not change, and `loop` always runs, before all consumers. `index`: -1 at the end of
-    the loop's body, -2 directly after the last producer, k: position k. A location from `sample_compute_location` in
-    place of a loop merges the block into its producer or leaves it.
+    the loop's body, -2 directly after the last producer, k: position k. A location from `sample_compute_location`
+    instead of a loop merges the block into its producer or leaves it.
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, reverse_compute_inline)

@@ -111,7 +111,7 @@ def from_exported_program(
 
     keep_params_as_input: parameters are inputs after the others, see `detach_params`, and not constants.
     unwrap_unit_return_tuple: one result is returned as it is; else in a tuple, as exported programs do.
-    no_bind_return_tuple has no effect: a returned tuple has no name in a graph. Errors: GraphError of the front.
+    no_bind_return_tuple has no effect: a returned tuple has no name in a graph. Errors: GraphError of the importer.
     """
     graph = from_torch(exported_program)
     module = IRModule(graph.module.mlir).clone()

@@ -12,7 +12,7 @@ from .weights import RandomInput
 
 
 class BasicBlock(nn.Module):
-    """Two 3 x 3 convolutions beside a shortcut."""
+    """Two 3 x 3 convolutions next to a shortcut."""
 
     expansion = 1
 
@@ -33,7 +33,7 @@ class BasicBlock(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """1 x 1, 3 x 3 (with the stride) and 1 x 1 convolutions beside a shortcut."""
+    """1 x 1, 3 x 3 (with the stride) and 1 x 1 convolutions next to a shortcut."""
 
     expansion = 4
 

@@ -31,7 +31,7 @@ class VitSelfAttention(nn.Module):
 
 
 class EncoderBlock(nn.Module):
-    """Attention and a dense network, each after a layer norm and beside a shortcut."""
+    """Attention and a dense network, each after a layer norm and next to a shortcut."""
 
     def __init__(self, dim: int, heads: int, hidden: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The layers of networks as operators of a graph, shared by the fronts."""
+"""The layers of networks as operators of a graph, shared by the importers."""
 
 from __future__ import annotations
 

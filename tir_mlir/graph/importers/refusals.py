@@ -1,4 +1,4 @@
-"""What a front cannot translate, collected so that one error tells all of it."""
+"""What an importer cannot translate, collected so that one error tells all of it."""
 
 from __future__ import annotations
 

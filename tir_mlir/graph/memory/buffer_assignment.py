@@ -562,7 +562,7 @@ class _Planner:
 
 
 def _own_types(step: _Step) -> dict[tuple[str, int], TensorType]:
-    """What a branch or a loop needs beside its regions, by what it is for."""
+    """What a branch or a loop needs besides its regions, by what it is for."""
     if step.loop is None:
         return {}
     facts, (body,) = step.loop, step.regions

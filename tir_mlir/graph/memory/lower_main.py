@@ -88,7 +88,7 @@ def add_scratch(func: Func, size: int) -> None:
 
 
 def own_symbol(callee: str, in_place: Sequence[tuple[int, int]] = ()) -> str:
-    """The symbol of a TensorIR function beside the graph's, which may have the same name."""
+    """The symbol of a TensorIR function next to the graph's, which may have the same name."""
     return ".".join([body_symbol(callee), *(f"{result}_in_{source}" for source, result in in_place)])
 
 

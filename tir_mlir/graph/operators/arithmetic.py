@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import topi
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS, ScalarFunction
 from tir_mlir.graph.operators import array_rules as rules
 from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwise, reduction, row_wise
+
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import Tensor
 
 
 def _ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
@@ -24,14 +27,14 @@ def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
 def _index(function: Callable[..., Any]) -> Callable[..., Any]:
     """An operator whose results are indices, which are int64 in graphs."""
 
-    def te(data: Any, axis: Any = None, keepdims: bool = False, dtype: str = "int64") -> Any:
+    def te(data: Tensor, axis: int | None = None, keepdims: bool = False, dtype: str = "int64") -> Tensor:
         return function(data, axis, keepdims, dtype)
 
     te.__doc__ = function.__doc__
     return te
 
 
-def _matmul(x1: Any, x2: Any, out_dtype: str | None = None) -> Any:
+def _matmul(x1: Tensor, x2: Tensor, out_dtype: str | None = None) -> Tensor:
     """Matrix product of the last two axes, (.., n, k) x (.., k, m) -> (.., n, m); the axes before broadcast."""
     return topi.matmul(x1, x2, out_dtype=out_dtype)
 

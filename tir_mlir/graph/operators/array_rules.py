@@ -86,7 +86,7 @@ def _permute(x: np.ndarray, axes: Any = None, *, out: Any = None) -> np.ndarray:
     return x.transpose(axes)
 
 
-def _broadcast(x: np.ndarray, shape: Any, *, out: Any = None) -> np.ndarray:
+def _broadcast(x: np.ndarray, shape: Sequence[int], *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return np.broadcast_to(x, shape)
 
@@ -269,7 +269,7 @@ def _round_to_bfloat16(x: np.ndarray, out: np.ndarray) -> np.ndarray:
     return out
 
 
-def _casts(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Any) -> bool:
+def _casts(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Sequence[TensorType]) -> bool:
     """Not from floats to integers: what is out of their range is as the machine has it."""
     source, dtype = operands[0].dtype, attributes["dtype"]
     if "bfloat16" in (source, dtype):
@@ -312,7 +312,7 @@ def _stands_for_floats(_: Any, operands: Sequence[TensorType], results: Sequence
 # --- arrays of given numbers ------------------------------------------------------------------------------------------
 
 
-def _fill_function(number: Any) -> Callable[..., np.ndarray]:
+def _fill_function(number: int | None) -> Callable[..., np.ndarray]:
     """Of operands, whose shape and type the result has, or of attributes: the `fill_value`, or `number` without one."""
 
     def compute(*like: np.ndarray, out: np.ndarray | None = None, **attributes: Any) -> np.ndarray:
@@ -343,7 +343,9 @@ def _counts_whole(attributes: Mapping[str, Any], _: Any, __: Any) -> bool:
 # --- panels -----------------------------------------------------------------------------------------------------------
 
 
-def _pack_panels(x: np.ndarray, along: int, inner: Any, width: int, group: int = 1, *, out: Any = None) -> np.ndarray:
+def _pack_panels(
+    x: np.ndarray, along: int, inner: Sequence[int], width: int, group: int = 1, *, out: np.ndarray | None = None
+) -> np.ndarray:
     return panels_of(x, WeightPanels("", x.shape, str(x.dtype), along, tuple(inner), width, group), out)
 
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import topi
 from tir_mlir.graph.operators.array_rules import PAD
 from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwise, row_wise, view
 from tir_mlir.topi import nn
 
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import Tensor
+
 _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def _batch_norm(
-    data: Any,
-    gamma: Any,
-    beta: Any,
-    mean: Any,
-    var: Any,
+    data: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    mean: Tensor,
+    var: Tensor,
     axis: int = 1,
     epsilon: float = 1e-5,
     center: bool = True,
     scale: bool = True,
-) -> Any:
+) -> Tensor:
     """(data - mean) / sqrt(var + epsilon) * gamma + beta along an axis."""
     return nn.batch_norm(data, gamma, beta, mean, var, axis, epsilon, center, scale)[0]
 
@@ -51,8 +54,8 @@ def _convolution(count: int) -> Operator:
     letters = _SPATIAL[count]
 
     def te(
-        data: Any,
-        weight: Any,
+        data: Tensor,
+        weight: Tensor,
         strides: Any = 1,
         padding: Any = 0,
         dilation: Any = 1,
@@ -62,7 +65,7 @@ def _convolution(count: int) -> Operator:
         out_layout: str | None = None,
         out_dtype: str | None = None,
         pad_value: int = 0,
-    ) -> Any:
+    ) -> Tensor:
         layouts = data_layout, kernel_layout, out_dtype, groups, out_layout
         return function(data, weight, strides, padding, dilation, *layouts, pad_value)
 

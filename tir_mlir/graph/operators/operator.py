@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.operators.array_rules import ArrayRule
+
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import Tensor
 
 
 class OperatorKind(Enum):
@@ -99,7 +102,7 @@ class Operator:
         """Whether any number of tensors are its operand, `R.concat((x, y), axis=0)`."""
         return [p.kind for p in self.operands] == [inspect.Parameter.VAR_POSITIONAL]
 
-    def apply(self, operands: Sequence[Any], attributes: Mapping[str, Any], types: Sequence[Any]) -> Any:
+    def apply(self, operands: Sequence[Tensor | float], attributes: Mapping[str, Any], types: Sequence[Any]) -> Any:
         """What `te` makes of tensors, or numbers: a tensor or several. attributes: as `te` takes them; types: of the
         operands. Errors: GraphError for operands that it does not take.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te, topi
@@ -10,7 +11,7 @@ from tir_mlir.graph.operators.operator import Operator, OperatorKind, row_wise, 
 from tir_mlir.schedules.products.packing import WeightPanels
 
 
-def _reshape(x: Any, shape: Any) -> Any:
+def _reshape(x: te.Tensor, shape: Sequence[te.Expr | int]) -> te.Tensor:
     """The elements in row-major order in another shape; -1: what is left, 0: the size of the input."""
     return topi.reshape(x, shape)
 
@@ -30,22 +31,22 @@ def _flip(x: Any, axis: Any) -> Any:
     return topi.flip(x, axis)
 
 
-def _permute_dims(x: Any, axes: Any = None) -> Any:
+def _permute_dims(x: te.Tensor, axes: Sequence[int] | None = None) -> te.Tensor:
     """Axes in another order: axis i of the result is axis axes[i] of x; default reversed."""
     return topi.transpose(x, axes)
 
 
-def _concat(*tensors: Any, axis: int = 0) -> Any:
+def _concat(*tensors: te.Tensor, axis: int = 0) -> te.Tensor:
     """Tensors one after the other along an axis."""
     return topi.concatenate(tensors, axis)
 
 
-def _stack(*tensors: Any, axis: int = 0) -> Any:
+def _stack(*tensors: te.Tensor, axis: int = 0) -> te.Tensor:
     """Tensors of one shape along a new axis."""
     return topi.stack(tensors, axis)
 
 
-def _tile(x: Any, repeats: Any) -> Any:
+def _tile(x: te.Tensor, repeats: Sequence[int]) -> te.Tensor:
     """The whole tensor repeated repeats[i] times along axis i."""
     return topi.tile(x, repeats)
 
@@ -55,7 +56,14 @@ def _repeat(x: Any, repeats: int, axis: int | None = None) -> Any:
     return topi.repeat(_flatten(x), repeats, 0) if axis is None else topi.repeat(x, repeats, axis)
 
 
-def _strided_slice(x: Any, axes: Any, begin: Any, end: Any, strides: Any = None, assume_inbound: bool = False) -> Any:
+def _strided_slice(
+    x: te.Tensor,
+    axes: Sequence[int],
+    begin: Sequence[te.Expr | int],
+    end: Sequence[te.Expr | int],
+    strides: Sequence[int] | None = None,
+    assume_inbound: bool = False,
+) -> te.Tensor:
     """begin:end:stride along axes, as slices of Python."""
     del assume_inbound  # what is not within bounds is refused, or limited to them
     return topi.strided_slice(x, begin, end, strides, axes)
@@ -73,7 +81,7 @@ def _first_rows(x: Any, count: Any, rows: Any, least: int = 0) -> Any:
     return te.compute((rows, *x.shape[1:]), lambda *index: x(*index), name="T_first_rows")
 
 
-def _take(x: Any, indices: Any, axis: int | None = None, mode: str = "fast") -> Any:
+def _take(x: te.Tensor, indices: te.Tensor, axis: int | None = None, mode: str = "fast") -> te.Tensor:
     """The slices of an axis at the indices, as an embedding; indices beyond it are limited to it ("wrap": modulo)."""
     return topi.take(x, indices, axis, mode=mode)
 

@@ -240,7 +240,7 @@ def _errors(
     how: _How,
     threads: int | None,
 ) -> list[LayerError]:
-    """The error of each layer, as if it alone were rounded: of its product beside that in float32."""
+    """The error of each layer, as if it alone were rounded: of its product compared with that in float32."""
     both = graph.clone()
     with enter_context():
         rounding = _Rounding(both, how)

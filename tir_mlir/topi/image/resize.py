@@ -28,7 +28,7 @@ ROUNDINGS = ("round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"
 
 
 def resize2d(
-    data: Any,
+    data: te.Tensor,
     size: Any,
     layout: str = "NCHW",
     method: str = "linear",
@@ -131,7 +131,7 @@ class _SourceCoordinate:
 
 
 def upsampling(
-    data: Any, scale_h: int, scale_w: int, layout: str = "NCHW", method: str = "nearest_neighbor"
+    data: te.Tensor, scale_h: int, scale_w: int, layout: str = "NCHW", method: str = "nearest_neighbor"
 ) -> te.Tensor:
     """An image whole times as large: each element repeated, or ("bilinear") interpolated at half pixels."""
     op = "nn.upsampling"

@@ -27,7 +27,7 @@ CUBIC = -0.75
 
 
 def grid_sample(
-    data: Any, grid: Any, method: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
+    data: te.Tensor, grid: te.Tensor, method: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
 ) -> te.Tensor:
     """Images read at positions: (n, c, h, w) at (n, p, q, 2) -> (n, c, p, q), or volumes (n, c, d, h, w) at (.., 3).
 

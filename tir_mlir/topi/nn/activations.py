@@ -30,7 +30,7 @@ __all__ = [
 Number = Callable[[float], Any]
 
 
-def relu(x: Any) -> te.Tensor:
+def relu(x: te.Tensor) -> te.Tensor:
     """max(x, 0), element by element.
 
     x: numbers, of any shape -> the same shape and type.
@@ -47,13 +47,13 @@ def relu6(x: Any) -> te.Tensor:
     return clip(x, 0, 6)
 
 
-def _activation(name: str, x: Any, function: Callable[[Any, Number], Any]) -> te.Tensor:
+def _activation(name: str, x: te.Tensor, function: Callable[[Any, Number], Any]) -> te.Tensor:
     """`function(value, number)` of floats, in the wide type; `number` makes a constant of it."""
     operand = floats(f"nn.{name}", "x", x)
     wide = wide_type(operand.dtype)
     number = lambda v: constant(v, wide)  # noqa: E731
 
-    def element(v: Any) -> Any:
+    def element(v: te.Expr) -> te.Expr:
         return as_type(function(as_type(v, operand.dtype, wide), number), wide, operand.dtype)
 
     return map_elements(name, operand, element)
@@ -85,7 +85,7 @@ def gelu_tanh(x: Any) -> te.Tensor:
     return _activation("gelu_tanh", x, value)
 
 
-def silu(x: Any) -> te.Tensor:
+def silu(x: te.Tensor) -> te.Tensor:
     """x * sigmoid(x), element by element.
 
     x: floats, of any shape -> the same shape and type. Also called swish.
@@ -156,7 +156,7 @@ def mish(x: Any) -> te.Tensor:
     return _activation("mish", x, value)
 
 
-def prelu(x: Any, slope: Any, axis: int = 1) -> te.Tensor:
+def prelu(x: te.Tensor, slope: te.Tensor, axis: int = 1) -> te.Tensor:
     """x above 0, slope * x below, with a slope for each position of one axis, or one for all."""
     operand, slopes = floats("nn.prelu", "x", x), ranked_tensor("nn.prelu", "slope", slope, 1)
     one_type("nn.prelu", x=operand, slope=slopes)
@@ -184,7 +184,7 @@ def dropout(x: Any, rate: float = 0.5) -> te.Tensor:
     return identity(x)
 
 
-def softmax(x: Any, axis: int = -1) -> te.Tensor:
+def softmax(x: te.Tensor, axis: int = -1) -> te.Tensor:
     """exp(x - max) / sum of it, along one axis: numbers from 0 to 1 whose sum is 1.
 
     x: floats, of any shape -> the same shape and type; axis: along which it is computed, default the last. Three
@@ -195,13 +195,13 @@ def softmax(x: Any, axis: int = -1) -> te.Tensor:
     top, power, total = _stages(operand, axis, wide)
     del top
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         return as_type(power(*i) / total(*_row(i, axis)), wide, operand.dtype)
 
     return te.compute(operand.shape, element, name="T_softmax_norm")
 
 
-def log_softmax(x: Any, axis: int = -1) -> te.Tensor:
+def log_softmax(x: te.Tensor, axis: int = -1) -> te.Tensor:
     """x - max - log(sum(exp(x - max))), along one axis: the logarithm of `softmax`, without overflow.
 
     x: floats, of any shape -> the same shape and type; axis: along which it is computed, default the last.
@@ -230,7 +230,7 @@ def _stages(x: te.Tensor, axis: int, wide: str) -> tuple[te.Tensor, te.Tensor, t
     def full_index(index: Any, r: Any) -> tuple[Any, ...]:
         return (*index[:axis], r, *index[axis:])
 
-    def value(*i: Any) -> Any:
+    def value(*i: te.Expr) -> Any:
         return as_type(x(*i), x.dtype, wide)
 
     top = te.compute(rows, lambda *i: te.max(value(*full_index(i, k)), axis=k), name="T_softmax_maxelem")

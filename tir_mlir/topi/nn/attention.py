@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -29,15 +30,15 @@ _MASKS = {None: None, "TopLeft": 0, "BottomRight": 1}
 
 
 def attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any = None,
+    query: te.Tensor,
+    key: te.Tensor,
+    value: te.Tensor,
+    bias: te.Tensor | None = None,
     scale: float | None = None,
     causal_mask: str | None = None,
     layout: str = "BSHD",
     *,
-    blocks: Any = None,
+    blocks: te.Tensor | None = None,
 ) -> te.Tensor:
     """softmax(query @ key.T * scale + bias) @ value, for each batch and head.
 
@@ -88,7 +89,7 @@ class _Attention:
             sk if blocks is None else simple(prod(ranked_tensor(OP, "blocks", tensor(OP, "blocks", blocks), 2).shape))
         )
 
-    def swap_layout(self, index: Any) -> tuple[Any, ...]:
+    def swap_layout(self, index: Sequence[te.Expr | int]) -> tuple[Any, ...]:
         """An index or a shape in BSHD, or one in BSHD in that of the operands."""
         a, b, c, d = index
         return (a, c, b, d) if self.swap else (a, b, c, d)
@@ -108,7 +109,7 @@ class _Attention:
         if not isinstance(self.depth, int):
             raise refuse(OP, f"{operands_text}: the last axis is symbolic", "use a number, and pass scale")
 
-    def _checked_bias(self, bias: Any) -> te.Tensor:
+    def _checked_bias(self, bias: te.Tensor) -> te.Tensor:
         operand = tensor(OP, "bias", bias)
         score_shape = (self.batch, self.heads, self.queries, self.keys)
         if operand.dtype not in ("bool", self.dtype, self.wide):
@@ -144,7 +145,7 @@ class _Attention:
         )
         return self._normalize_sums(product, total)
 
-    def _element(self, x: te.Tensor, b: Any, s: Any, h: Any, d: Any) -> Any:
+    def _element(self, x: te.Tensor, b: te.Expr, s: te.Expr, h: te.Expr, d: te.Expr) -> te.Expr:
         return as_type(x(*self.swap_layout((b, s, h, d))), self.dtype, self.wide)
 
     def _queries(self) -> Any:
@@ -163,7 +164,7 @@ class _Attention:
             return (lambda g, r: g), (lambda r: r)
         return (lambda g, r: g * self.share + r // self.queries), (lambda r: r % self.queries)
 
-    def _mask_score(self, score: Any, b: Any, g: Any, r: Any, j: Any) -> Any:
+    def _mask_score(self, score: te.Expr, b: te.Expr, g: te.Expr, r: te.Expr, j: te.Expr) -> te.Expr:
         head, query = self._head_and_query()
         value, least = score * self.scale, te.min_value(self.wide)
         if self.bias is not None:
@@ -184,7 +185,7 @@ class _Attention:
         def quotient(b: Any, g: Any, r: Any, c: Any) -> Any:
             return as_type(product(b, g, r, c) / total(b, g, r), self.wide, self.dtype)
 
-        def ungrouped_element(*i: Any) -> Any:
+        def ungrouped_element(*i: te.Expr) -> te.Expr:
             b, s, h, c = self.swap_layout(i)
             return quotient(b, h, s, c)
 
@@ -199,7 +200,7 @@ class _Attention:
         return te.compute(shape, element, name="T_attention_heads")
 
 
-def rotary_embedding(x: Any, cos: Any, sin: Any, interleaved: bool = False) -> te.Tensor:
+def rotary_embedding(x: te.Tensor, cos: te.Tensor, sin: te.Tensor, interleaved: bool = False) -> te.Tensor:
     """Pairs of elements of the last axis turned by angles: (a, b) -> (a * cos - b * sin, b * cos + a * sin).
 
     The pairs are elements i and i + d / 2, or 2 * i and 2 * i + 1 if interleaved. cos, sin: of the angles; broadcast to

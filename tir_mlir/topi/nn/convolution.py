@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import te
 from tir_mlir.topi.layouts import BlockedPosition, TensorLayout, layout
@@ -13,6 +13,9 @@ from tir_mlir.topi.operands import as_type, describe_tensor, factor_type, intege
 from tir_mlir.topi.products import sum_type
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, floor_quotient, number, simple
+
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import ReductionValue
 
 __all__ = ["conv1d", "conv2d", "conv3d"]
 
@@ -47,8 +50,8 @@ class Window:
 
 def convolve(
     op: str,
-    data: Any,
-    kernel: Any,
+    data: te.Tensor,
+    kernel: te.Tensor,
     window: Window,
     groups: int,
     layouts: tuple[TensorLayout, TensorLayout, TensorLayout],
@@ -75,7 +78,7 @@ def convolve(
     taps = [te.reduce_axis((0, kernel_sizes[a]), name=f"r{a.lower()}") for a in spatial]
     added = sum_type(dtype, out_dtype)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> ReductionValue:
         pos = target.positions(i)
         read_pos = {
             a: pos[a] * s + t * d for a, s, d, t in zip(spatial, window.strides, window.dilation, taps, strict=True)
@@ -137,8 +140,8 @@ def _plain(op: str, letters: str, kernel_text: str):
     default = f"NC{letters}"
 
     def operator(
-        data: Any,
-        kernel: Any,
+        data: te.Tensor,
+        kernel: te.Tensor,
         strides: Any = 1,
         padding: Any = 0,
         dilation: Any = 1,

@@ -69,11 +69,11 @@ def conv2d_hwcn(
 
 
 def conv3d_ncdhw(
-    data: Any,
-    kernel: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
@@ -133,7 +133,12 @@ def group_conv2d_nhwc(
 
 
 def depthwise_conv2d_nchw(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv2d` of each channel alone, in NCHW: (n, c, h, w), (c, m, kh, kw) -> (n, c * m, ..)."""
     return _depthwise(data, kernel, stride, padding, dilation, out_dtype, "NCHW", "OIHW", (0, 1))
@@ -147,11 +152,11 @@ def depthwise_conv2d_nhwc(
 
 
 def _depthwise(
-    data: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: int,
+    padding: int,
+    dilation: int,
     out_dtype: str | None,
     order: str,
     weights: str,

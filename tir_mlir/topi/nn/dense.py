@@ -12,7 +12,7 @@ from tir_mlir.topi.sizes import are_equal
 __all__ = ["bias_add", "dense", "matmul"]
 
 
-def dense(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None) -> te.Tensor:
+def dense(data: te.Tensor, weight: te.Tensor, bias: Any = None, out_dtype: str | None = None) -> te.Tensor:
     """data @ weight.T + bias: (.., k) x (m, k) -> (.., m).
 
     float16 and bfloat16 are summed in float32. out_dtype: default that of the operands.
@@ -28,8 +28,8 @@ def dense(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None
 
 
 def matmul(
-    tensor_a: Any,
-    tensor_b: Any,
+    tensor_a: te.Tensor,
+    tensor_b: te.Tensor,
     bias: Any = None,
     out_dtype: str | None = None,
     transpose_a: bool = False,
@@ -47,7 +47,7 @@ def matmul(
     return result if bias is None else bias_add(result, bias)
 
 
-def bias_add(data: Any, bias: Any, axis: int = -1) -> te.Tensor:
+def bias_add(data: te.Tensor, bias: te.Tensor, axis: int = -1) -> te.Tensor:
     """data + bias along one axis: the bias is a vector as long as that axis."""
     x, b = ranked_tensor("nn.bias_add", "data", data, 1, 99), ranked_tensor("nn.bias_add", "bias", bias, 1)
     one_type("nn.bias_add", data=numbers("nn.bias_add", "data", x), bias=b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import te
 from tir_mlir.topi.operands import (
@@ -22,6 +22,9 @@ from tir_mlir.topi.operands import (
 from tir_mlir.topi.reductions import operand_index, reduce_axes, reduced_shape
 from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, total
 
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import ReductionValue
+
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
 
 
@@ -33,7 +36,7 @@ class _Rows:
         self.shape = reduced_shape(x.shape, axes, False)
         self.count = constant(total([x.shape[a] for a in axes]), self.dtype)
 
-    def value(self, *index: Any) -> Any:
+    def value(self, *index: te.Expr) -> Any:
         return as_type(self.x(*index), self.x.dtype, self.dtype)
 
     def row(self, index: Sequence[Any]) -> tuple[Any, ...]:
@@ -44,7 +47,7 @@ class _Rows:
         """For each row the sum of `function(value, index of the row)` of its elements."""
         sums = reduce_axes(self.x, self.axes)
 
-        def element(*i: Any) -> Any:
+        def element(*i: te.Expr) -> ReductionValue:
             return te.sum(function(self.value(*operand_index(self.x, i, sums)), i), axis=list(sums.values()))
 
         return te.compute(self.shape, element, name=name)
@@ -69,7 +72,7 @@ def layer_norm(data: Any, gamma: Any, beta: Any = None, axis: Any = -1, epsilon:
     return _normal(rows, epsilon, parameters, lambda i: tuple(i[a] for a in axes), "T_layer_norm")
 
 
-def instance_norm(data: Any, gamma: Any, beta: Any = None, axis: Any = None, epsilon: float = 1e-5) -> te.Tensor:
+def instance_norm(data: te.Tensor, gamma: Any, beta: Any = None, axis: Any = None, epsilon: float = 1e-5) -> te.Tensor:
     """(data - mean) / sqrt(variance + epsilon) * gamma + beta, for each sample and channel; channels are axis 1.
 
     axis: those of a channel, default all after it. gamma, beta: one element for each channel; each may be None.
@@ -87,7 +90,7 @@ def _normal(rows: _Rows, epsilon: float, parameters: Sequence[Any], parameter_in
     middle, spread = rows.mean_and_squares(name)
     small = constant(epsilon, dtype)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         value = (rows.value(*i) - middle(*rows.row(i))) * te.rsqrt(spread(*rows.row(i)) / rows.count + small)
         value = value if gamma is None else value * as_type(gamma(*parameter_index(i)), x.dtype, dtype)
         value = value if beta is None else value + as_type(beta(*parameter_index(i)), x.dtype, dtype)
@@ -96,7 +99,7 @@ def _normal(rows: _Rows, epsilon: float, parameters: Sequence[Any], parameter_in
     return te.compute(x.shape, element, name=name)
 
 
-def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **parameters: Any) -> list[te.Tensor | None]:
+def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **parameters: te.Tensor) -> list[te.Tensor | None]:
     """The parameters, each None or of the shape and the type of the data."""
     for what, value in parameters.items():
         if value is None:
@@ -110,7 +113,7 @@ def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **parameters: An
     return list(parameters.values())
 
 
-def rms_norm(data: Any, weight: Any, axis: Any = -1, epsilon: float = 1e-5) -> te.Tensor:
+def rms_norm(data: te.Tensor, weight: Any, axis: Any = -1, epsilon: float = 1e-5) -> te.Tensor:
     """data / sqrt(mean of squares + epsilon) * weight, over the axes. weight: of the shape of these axes."""
     name = "nn.rms_norm"
     x = floats(name, "data", data)
@@ -128,7 +131,13 @@ def rms_norm(data: Any, weight: Any, axis: Any = -1, epsilon: float = 1e-5) -> t
 
 
 def group_norm(
-    data: Any, gamma: Any, beta: Any, num_groups: int, channel_axis: int = 1, axes: Any = None, epsilon: float = 1e-5
+    data: te.Tensor,
+    gamma: Any,
+    beta: Any,
+    num_groups: int,
+    channel_axis: int = 1,
+    axes: Any = None,
+    epsilon: float = 1e-5,
 ) -> te.Tensor:
     """(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance over groups of channels.
 
@@ -162,11 +171,11 @@ def group_norm(
 
 
 def batch_norm(
-    data: Any,
-    gamma: Any,
-    beta: Any,
-    moving_mean: Any,
-    moving_var: Any,
+    data: te.Tensor,
+    gamma: te.Tensor,
+    beta: te.Tensor,
+    moving_mean: te.Tensor,
+    moving_var: te.Tensor,
     axis: int = 1,
     epsilon: float = 1e-5,
     center: bool = True,
@@ -187,8 +196,8 @@ def batch_norm(
     _parameters(name, x, [x.shape[dim]], **parameters)
     small = constant(epsilon, wide)
 
-    def element(*i: Any) -> Any:
-        def channel_parameter(t: te.Tensor) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
+        def channel_parameter(t: te.Tensor) -> te.Expr:
             return as_type(t(i[dim]), x.dtype, wide)
 
         value = (as_type(x(*i), x.dtype, wide) - channel_parameter(moving_mean)) * te.rsqrt(

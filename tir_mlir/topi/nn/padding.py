@@ -24,14 +24,16 @@ def window_padding(op: str, padding: Any, count: int) -> list[tuple[int, int]]:
     return list(zip(values[:count], values[-count:], strict=True))
 
 
-def pad_axes(x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: Any, name: str = "pad_temp") -> te.Tensor:
+def pad_axes(
+    x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: te.Expr | int, name: str = "pad_temp"
+) -> te.Tensor:
     """The tensor with `value` before and after some axes; itself if there is nothing to pad."""
     wide = {a: s for a, s in sides.items() if s != (0, 0)}
     if not wide:
         return x
     shape = tuple(simple(n + sum(wide.get(a, (0, 0)))) for a, n in enumerate(x.shape))
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         tests = [t for a, (p, _) in wide.items() for t in (i[a] >= p, i[a] < x.shape[a] + p)]
         source = x(*(v - wide[a][0] if a in wide else v for a, v in enumerate(i)))
         return te.if_then_else(te.all(*tests), source, constant(value, x.dtype))
@@ -40,7 +42,7 @@ def pad_axes(x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: Any, nam
 
 
 def pad(
-    data: Any,
+    data: te.Tensor,
     pad_before: Any,
     pad_after: Any = None,
     pad_value: Any = 0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import te
 from tir_mlir.topi.layouts import TensorLayout, layout
@@ -23,6 +23,9 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.reductions import MAX, first_of
 from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total
+
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import ReductionValue
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -64,10 +67,10 @@ class _Pool:
     def padded_data(self, value: Any) -> te.Tensor:
         return pad_axes(self.x, dict(zip(self.axes, self.outer.padding, strict=True)), value)
 
-    def taps(self) -> list[Any]:
+    def taps(self) -> list[te.IterVar]:
         return [te.reduce_axis((0, k), name=f"r{n}") for n, k in enumerate(self.kernel)]
 
-    def window_index(self, index: Sequence[Any], taps: Sequence[Any]) -> tuple[Any, ...]:
+    def window_index(self, index: Sequence[te.Expr], taps: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
         """The index of an element of a window in the padded data."""
         source_index = list(index)
         for a, s, d, t in zip(self.axes, self.window.strides, self.window.dilation, taps, strict=True):
@@ -99,11 +102,11 @@ def _maximum(pool: _Pool) -> te.Tensor:
 
 
 def max_pool_with_indices(
-    data: Any,
+    data: te.Tensor,
     size: Sequence[int],
-    strides: Any,
-    padding: Any,
-    dilation: Any,
+    strides: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     ceil_mode: bool = False,
     columns: bool = False,
     of_image: bool = False,
@@ -126,7 +129,7 @@ def max_pool_with_indices(
     least, taps = MAX.identity([x.dtype])[0], pool.taps()
     source, reducer = pool.padded_data(least), first_of(lambda a, b: a > b, False, x.dtype)
 
-    def candidate(*i: Any) -> Any:
+    def candidate(*i: te.Expr) -> ReductionValue:
         """Padding has the last index, so that no element equal to it yields to it."""
         positions = [v - p for v, (p, _) in zip(pool.window_index(i, taps)[2:], pool.window.padding, strict=True)]
         tests = [t for v, n in zip(positions, pool.sizes, strict=True) for t in (v >= 0, v < n)]
@@ -135,7 +138,7 @@ def max_pool_with_indices(
 
     where, greatest = te.compute(pool.shape, candidate, name="pool_argmax")
 
-    def index(*i: Any) -> Any:
+    def index(*i: te.Expr) -> te.Expr:
         flat_index, image = where(*i), total(pool.sizes)
         if columns:
             flat_index = _row_major(
@@ -150,14 +153,14 @@ def max_pool_with_indices(
     return greatest, te.compute(pool.shape, index, name="pool_index")
 
 
-def _row_major(positions: Sequence[Any], sizes: Sequence[Size]) -> Any:
+def _row_major(positions: Sequence[te.Expr], sizes: Sequence[Size]) -> te.Expr:
     flat_index = positions[0]
     for v, n in zip(positions[1:], sizes[1:], strict=True):
         flat_index = flat_index * n + v
     return flat_index
 
 
-def _digits(flat_index: Any, sizes: Sequence[Size]) -> list[Any]:
+def _digits(flat_index: te.Expr, sizes: Sequence[Size]) -> list[te.Expr]:
     """The index of each axis of the element with a row-major index."""
     digits: list[Any] = []
     for n in reversed(sizes[1:]):
@@ -179,7 +182,7 @@ def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
     return te.compute(pool.shape, element, name="pool_avg")
 
 
-def _image(op: str, data: Any, text: str, default: str) -> tuple[te.Tensor, TensorLayout]:
+def _image(op: str, data: te.Tensor, text: str, default: str) -> tuple[te.Tensor, TensorLayout]:
     order = layout(op, "layout", text, default, default)
     x = tensor(op, "data", data)
     order.sizes(op, "data", x)

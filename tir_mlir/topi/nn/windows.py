@@ -32,7 +32,7 @@ def unfold(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation:
     return reshape(y, (n, simple(c * kh * kw), total((h, w))))
 
 
-def windows(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
+def windows(data: te.Tensor, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
     """The windows of an image, for each of their elements: (n, c, h, w) -> (n, c, kh, kw, oh, ow), zeros beyond the
     image."""
     op = "nn.windows"
@@ -54,7 +54,9 @@ def windows(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation
     return te.compute((*x.shape[:2], *taps, *counts), element, name="T_windows")
 
 
-def fold(data: Any, output_size: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
+def fold(
+    data: te.Tensor, output_size: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> te.Tensor:
     """Windows added up to an image, the reverse of `unfold`: (n, c * kh * kw, windows) -> (n, c, h, w)."""
     op = "nn.fold"
     x = ranked_tensor(op, "data", data, 3)

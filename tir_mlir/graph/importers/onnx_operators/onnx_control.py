@@ -65,7 +65,7 @@ def _differing_axis(then: Any, otherwise: Any) -> int | None:
 
 @onnx_op("Loop")
 def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, body: Any) -> Any:
-    """The state after all turns, and of each result of a turn all of them, along a new first axis."""
+    """The state after all iterations, and of each result of an iteration all of them, along a new first axis."""
     if not _is_unrollable(trips, condition, body):
         return _runtime_loop(e, trips, condition, state, body)
     most = None if trips is None else int(e.known_elements(trips, "the number of turns of a Loop")[0])
@@ -86,7 +86,9 @@ def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, 
         going = is_last or bool(e.known_elements(again, "the condition of a Loop")[0])
     count = len(body.output) - 1 - len(state)
     if count and not scanned:
-        raise GraphError("the results of a Loop without a turn have no shape\n  fix: a Loop of at least one turn")
+        raise GraphError(
+            "the results of a Loop without an iteration have no shape\n  fix: a Loop of at least one iteration"
+        )
     return (*carried, *(e.op("stack", *(r[n] for r in scanned), axis=0) for n in range(count)))
 
 
@@ -109,7 +111,7 @@ def _always_continues(body: onnx.GraphProto) -> bool:
 
 
 def _tests_state(body: Any) -> bool:
-    """Whether the next condition depends on what the loop carries, or on its turn."""
+    """Whether the next condition depends on what the loop carries, or on the iteration."""
     inputs = {x.name for x in body.input}
     needed = {name for node in _needed_nodes(body, {body.output[0].name}) for name in node.input} | {
         body.output[0].name
@@ -229,7 +231,8 @@ def scan(
     scan_output_directions: Any = None,
     directions: Any = None,
 ) -> Any:
-    """The state after a turn for each slice of the scanned operands, and the results of the turns along an axis."""
+    """The state after an iteration for each slice of the scanned operands, and the results of the iterations along
+    an axis."""
     if e.opset < 9:
         raise GraphError("a Scan of opset 8 is not supported\n  fix: export the model for opset 9 or newer")
     state, scanned = list(operands[:-num_scan_inputs]), [e.value(x) for x in operands[-num_scan_inputs:]]

@@ -102,7 +102,7 @@ def _holds_from(text: str, least: int, greatest: int | None) -> int | None:
 
 
 def _candidate_sizes(least: int, greatest: int) -> Iterator[int]:
-    """The first sizes of a range, its last ones, and those beside the multiples of ever longer steps."""
+    """The first sizes of a range, its last ones, and those next to the multiples of ever longer steps."""
     yield from range(least, min(greatest, least + _SMALL) + 1)
     step = _SMALL
     while least + step < greatest:
