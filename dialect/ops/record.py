@@ -97,7 +97,7 @@ class ScalarFunction:
     onnx: str = ""
     """ONNX's operator that is this one."""
     ulps: float = 1.0
-    """The greatest error of compiled code in float32, in units of the last place."""
+    """The greatest error of compiled code in float32, in units of the last digit."""
 
     @property
     def float_op(self) -> str | None:

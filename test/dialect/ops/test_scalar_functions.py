@@ -42,7 +42,7 @@ def _dtype(one: ScalarFunction) -> str:
 
 
 def _samples() -> np.ndarray:
-    """Numbers of all magnitudes, of -1..1, small integers and their halves, and what is no number."""
+    """Numbers of all magnitudes, of -1..1, small integers and their halves, and what is not a number."""
     random = np.random.default_rng(3)
     wide = random.standard_normal(LENGTH // 4) * 10.0 ** random.uniform(-6, 6, LENGTH // 4)
     near = [random.uniform(-1, 1, LENGTH // 4), random.uniform(-20, 20, LENGTH // 4)]
