@@ -98,7 +98,7 @@ NOT_A_PRODUCT = 'block "C" does not add a product of integers with a widened ele
         (f"({WIDE_A} * {WIDE_B}) * 2", "0", NOT_A_PRODUCT),
         (WIDE_A, "0", NOT_A_PRODUCT),
         (f'T.Cast("int32", A[vi, vk] * T.Cast("int8", 3)) * {WIDE_B}', "0", NOT_A_PRODUCT),
-        (f"{WIDE_A} * {WIDE_A}", "0", 'block "C" reads A in several places'),
+        (f"{WIDE_A} * {WIDE_A}", "0", 'block "C" reads A at several positions'),
         (f"{WIDE_A} * {WIDE_B}", "1", "the init of C is 1, which is not the identity of sum"),
     ],
 )

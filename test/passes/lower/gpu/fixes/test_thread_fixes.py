@@ -171,7 +171,7 @@ NESTS = [
            ways=(lambda: bound(SQUARE, ("B", 0, "threadIdx.x"), ("B", 1, "threadIdx.y")),
                  lambda: bound(SQUARE, ("B", 0, "threadIdx.x")))),
     row_of("blocks that exchange values",
-           "bind another loop, or give both nests of their own, which are kernels in turn",
+           "bind another loop, or give both nests of their own, which are kernels one after the other",
            ROW_THEN_COPIES, ("B", 1, "blockIdx.x"),
            ways=(lambda: bound(ROW_THEN_COPIES, ("B", 0, "blockIdx.x")), a_kernel_for_each)),
     KernelRow("threads in the order of a loop",
