@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tir_mlir import visual as visual
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
-    from tir_mlir.dialect.ir.budget import budget as budget
+    from tir_mlir.dialect.ir.memo import budget as budget
     from tir_mlir.graph.importers.onnx_model.from_onnx import from_onnx as from_onnx
     from tir_mlir.graph.importers.support import supported as supported
     from tir_mlir.graph.importers.torch_export.from_torch import from_torch as from_torch
@@ -47,7 +47,7 @@ _HOME = {
     "IndexMap": "tir_mlir.dialect.index_maps.index_map",
     "Schedule": "tir_mlir.schedule",
     "TensorIntrin": "tir_mlir.intrin",
-    "budget": "tir_mlir.dialect.ir.budget",
+    "budget": "tir_mlir.dialect.ir.memo",
     "build": "tir_mlir.build",
     "calibrate": "tir_mlir.graph.precision.calibrate",
     "create_llvm": "tir_mlir.runtime.drivers.clang",

@@ -3,7 +3,6 @@ analysis caches. No program analysis here.
 """
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES as OVERWRITES
-from tir_mlir.dialect.ir.budget import budget as budget
 from tir_mlir.dialect.ir.context import enter_context as enter_context
 from tir_mlir.dialect.ir.context import user_frame as user_frame
 from tir_mlir.dialect.ir.context import user_line as user_line
@@ -47,6 +46,7 @@ from tir_mlir.dialect.ir.memo import ENTRIES as ENTRIES
 from tir_mlir.dialect.ir.memo import BoundedDict as BoundedDict
 from tir_mlir.dialect.ir.memo import QueryCache as QueryCache
 from tir_mlir.dialect.ir.memo import active_cache as active_cache
+from tir_mlir.dialect.ir.memo import budget as budget
 from tir_mlir.dialect.ir.memo import cache_by_structure as cache_by_structure
 from tir_mlir.dialect.ir.memo import cache_while_frozen as cache_while_frozen
 from tir_mlir.dialect.ir.memo import freeze_modules as freeze_modules

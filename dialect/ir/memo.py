@@ -1,4 +1,4 @@
-"""Analysis caches, and the record of edits that makes what is cached stale.
+"""Analysis caches, how much work an answer may be, and the record of edits that makes what is cached stale.
 
 `cache_while_frozen` caches results while modules are frozen: verification, and the checks of a primitive, repeat the
 same queries, and lookups in a version of a program ask again what its verification asked. `cache_by_structure` caches
@@ -16,19 +16,50 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Generic, TypeVar
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.dialect.diagnostics.remarks import redirect_remarks
-from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.dialect.ir.op_views import BodyOp, isa
 
 F = TypeVar("F", bound=Callable[..., Any])
 K = TypeVar("K")
 V = TypeVar("V")
 _MISSING = object()
+
+
+_given: ContextVar[int | None] = ContextVar("budget", default=None)
+
+
+def given_operations() -> int | None:
+    """The operations of the innermost `budget` of this thread; None outside."""
+    return _given.get()
+
+
+@contextmanager
+def budget(operations: int) -> Iterator[None]:
+    """In the `with` statement, isl may use `operations` operations for each question of a step or a build.
+
+        with tir_mlir.budget(10_000_000):
+            sch.reorder(*loops)
+
+    By default a question of a step may use 100,000, and one that decides whether a kernel is built 10,000,000. Each
+    answer is right under any budget; a larger one leaves fewer questions undecided. It holds in the thread that entered
+    it, and in the processes that build a model side by side for it. Errors: TirError if it is not a positive integer.
+    """
+    if isinstance(operations, bool) or not isinstance(operations, int) or operations < 1:
+        raise TirError(
+            f"budget takes a positive number of operations, not {short_repr(operations)}; fix: budget(1_000_000)"
+        )
+    token = _given.set(operations)
+    try:
+        yield
+    finally:
+        _given.reset(token)
 
 
 class _FreezeState(threading.local):

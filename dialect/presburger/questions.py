@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import islpy as isl
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.dialect.ir.memo import given_operations
 
 STEP_OPERATIONS = 100_000
 """For a question of a step: at most some tenths of a second."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.dialect.ir.memo import given_operations
 
 
 def process(payload: bytes) -> bytes:

@@ -16,7 +16,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError, check_type, short_repr
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import enter_context, symbols_kept
-from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, foreign_operators, kind_of
 from tir_mlir.graph.transforms.bodies import each_body

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.units.unit_queries import start_workers
 from tir_mlir.llm.description import KIND, graph_of

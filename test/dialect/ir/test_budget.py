@@ -11,7 +11,7 @@ from programs.products import product
 import tir_mlir
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.dialect.presburger.questions import counter, question, used_operations
 
 

@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.dialect.ir.budget import given_operations
-from tir_mlir.dialect.ir.memo import BoundedDict
+from tir_mlir.dialect.ir.memo import BoundedDict, given_operations
 from tir_mlir.graph.operators import find_operator, foreign_operators
 from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.graph.units.canonical import canonical_text, parse_canonical

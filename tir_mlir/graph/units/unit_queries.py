@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.graph.units.canonical import canonical_text
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.runtime import progress as builds
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.progress import Done
