@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, index_operands
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ApplyOp, ConstantOp, DeallocOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ApplyOp, ConstantOp, DeallocOp, StoreOp, isa
 from tir_mlir.dialect.presburger import domain, intervals, question, to_index
 
 _ARITH = {
@@ -84,7 +84,7 @@ def _fits(index: Index, type_: ir.Type, user: ir.Operation) -> bool:
 def _loaded_value(load: ir.Operation) -> Index | None:
     """The value loaded from a table: the value that its only store wrote at that index."""
     store = _only_store(accessed_memref(load))
-    value = None if store is None or not _runs_before(store, load) else affine_value(store.operands[0], store)
+    value = None if store is None or not _runs_before(store, load) else affine_value(StoreOp(store).value, store)
     if store is None or value is None:
         return None
     try:

@@ -25,6 +25,7 @@ from tir_mlir.dialect.ir.op_views import (
     ElementLoadOp,
     ElementStoreOp,
     LoadOp,
+    StoreOp,
     isa,
 )
 
@@ -93,7 +94,7 @@ def is_declared_reduction(store: ir.Operation) -> bool:
 
 def _updated_load(store: ir.Operation) -> ir.Operation | None:
     """The load of the updated element if the store is `X[f] = X[f] op value`."""
-    value = store.operands[0]
+    value = StoreOp(store).value
     if isinstance(value.owner, ir.Block) or value.owner.name not in ASSOCIATIVE:
         return None
     memref = accessed_memref(store)

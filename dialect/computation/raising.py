@@ -43,6 +43,7 @@ from tir_mlir.dialect.ir.op_views import (
     FuncOp,
     IfOp,
     PointerOp,
+    StoreOp,
     WriteOp,
     isa,
 )
@@ -88,7 +89,7 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
     store = _one_store(nest.leaf)
     reader = _FormReader(nest, enclosing, store, numbers)
     output = reader.operand(store)
-    tree = reader.tree(store.operands[0])
+    tree = reader.tree(StoreOp(store).value)
     axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
     form = Form(axes, tuple(reader.operands), output, tree, top=top)
     _check_order_free(form, store)
@@ -314,7 +315,7 @@ def _fill(op: ir.Operation, form: Form, reader: _FormReader, store: ir.Operation
         raise NotRaisable("its init does more than fill the result", op)
     if any(isa(o, IfOp) for o in ops(op)[1:]):
         raise NotRaisable("its init contains a condition", op)
-    value = reader.tree(stores[0].operands[0])
+    value = reader.tree(StoreOp(stores[0]).value)
     if any(True for _ in scalar_tree.leaves(value)):
         raise NotRaisable("its init is not a constant", op)
     filled, updated = (footprint(accesses_of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))

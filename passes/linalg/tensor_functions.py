@@ -40,6 +40,7 @@ from tir_mlir.dialect.ir.op_views import (
     MemrefLoadOp,
     MemrefStoreOp,
     ScfIfOp,
+    StoreOp,
     isa,
 )
 from tir_mlir.dialect.presburger import dim_factors
@@ -208,7 +209,7 @@ class _BodyWriter:
         maps = [*operands.maps]
         if missing:
             shape = [axes.kept[d].extent for d in missing]
-            inputs.append(self._empty(shape, Buffer(stores[0].operands[1]).type.element_type))
+            inputs.append(self._empty(shape, Buffer(StoreOp(stores[0]).memref).type.element_type))
             maps.append(ir.AffineMap.get(len(axes.kept), 0, [ir.AffineExpr.get_dim(d) for d in missing]))
         kinds = [it.kind for it in axes.kept]
         with ir.Location.name(block.name or "generic", block.op.location):
@@ -232,7 +233,7 @@ class _BodyWriter:
 
     def _start(self, block: Block, store: ir.Operation) -> ir.Value:
         """What a block updates: the value of its init everywhere, the tensor so far, or nothing."""
-        buffer = Buffer(store.operands[1])
+        buffer = Buffer(StoreOp(store).memref)
         if block.init is None:
             current = self.tensors.get(buffer.value)
             return self._empty(buffer.dims, buffer.type.element_type) if current is None else current
@@ -309,7 +310,7 @@ class Operands:
 
     def _output(self, store: ir.Operation) -> ir.AffineMap:
         exprs, indexed = [], set()
-        for index, size in zip(access_indices(store), Buffer(store.operands[1]).dims, strict=True):
+        for index, size in zip(access_indices(store), Buffer(StoreOp(store).memref).dims, strict=True):
             var = index.is_value()
             dim = self.dims.get(var) if var is not None else None
             if dim is None or dim in indexed or self.axes[dim].kind != "S" or not self._is_all(dim, size):

@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, defining_op, is_block, is_init, walk
 from tir_mlir.dialect.ir.op_traits import CONTRACTED, ORDERED_REDUCERS, accessed_memref
-from tir_mlir.dialect.ir.op_views import ElementStoreOp, MemrefLoadOp, isa
+from tir_mlir.dialect.ir.op_views import ElementStoreOp, MemrefLoadOp, StoreOp, isa
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -61,7 +61,7 @@ def _update_chain(store: ir.Operation) -> list[ir.Operation]:
     """The additions (or multiplications) from the stored value to the load of the same element; [] if there are
     none.
     """
-    source = defining_op(store.operands[0])
+    source = defining_op(StoreOp(store).value)
     if source is None or source.name not in ORDERED_REDUCERS:
         return []
     return _path(source, source.name, store)

@@ -12,7 +12,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import Selection, commutative_update, selected_update, selection
 from tir_mlir.dialect.ir import Loop, defining_op
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, ORDERED_REDUCERS
-from tir_mlir.dialect.ir.op_views import ConstantOp, isa
+from tir_mlir.dialect.ir.op_views import ConstantOp, StoreOp, isa
 from tir_mlir.passes.lower.vector.partial_sums import identity
 
 
@@ -106,7 +106,7 @@ class Update:
 def update_of(store: ir.Operation) -> Update | None:
     """The update that a store belongs to, of which parts may be combined; None if there is none."""
     if commutative_update(store) is not None:
-        op = store.operands[0].owner.operation  # type: ignore[union-attr]
+        op = StoreOp(store).value.owner.operation  # type: ignore[union-attr]
         owners = [defining_op(v) for v in op.operands]
         load = next(o for o in owners if o is not None and (u := commutative_update(o)) is not None and u == store)
         operator = OperatorCombination(op, (op.operands[1 - [o == load for o in owners].index(True)],))

@@ -28,7 +28,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, is_pure
-from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ConstantOp, IfOp, YieldOp, isa
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ConstantOp, IfOp, StoreOp, YieldOp, isa
 from tir_mlir.dialect.presburger import constraint_set, dim_type, domain, question, zeros
 from tir_mlir.passes.lower.gpu.combinations import Combination, SelectionCombination, Update, update_of
 from tir_mlir.passes.lower.gpu.nests import THREAD, owner_of
@@ -299,7 +299,7 @@ def _rewrite(sum_: ThreadSum) -> None:
         edit.drop(load)
     for store in sum_.update.stores:
         with ir.InsertionPoint(store), store.location:
-            create.store(store.operands[0], lane_values[accessed_memref(store)], indices)
+            create.store(StoreOp(store).value, lane_values[accessed_memref(store)], indices)
         edit.drop(store)
     for init in sum_.inits:
         edit.prune(init, top)

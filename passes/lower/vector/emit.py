@@ -37,6 +37,7 @@ from tir_mlir.dialect.ir.op_views import (
     AffineStoreOp,
     ApplyOp,
     IfOp,
+    LoadOp,
     MemrefLoadOp,
     MemrefStoreOp,
     ScfIfOp,
@@ -263,7 +264,7 @@ class VectorEmitter:
 
     def _is_input(self, load: ir.Operation) -> bool:
         """Whether the memory that an op loads is not written in the loop."""
-        return Buffer(load.operands[0]).root.value not in self.lanes.stored
+        return Buffer(LoadOp(load).memref).root.value not in self.lanes.stored
 
     def store(self, op: ir.Operation) -> None:
         value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)

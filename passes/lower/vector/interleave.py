@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, walk
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, LoadOp, StoreOp, isa
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import Content, lowering, programs
@@ -75,7 +75,7 @@ def _is_copy(body: Sequence[ir.Operation]) -> bool:
 
 def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) -> bool:
     """Whether whole rows are read, and their elements fill the last dimension of the destination."""
-    source, target = load.operands[0], store.operands[1]
+    source, target = LoadOp(load).memref, StoreOp(store).memref
     extent, width = rows.const_extent, columns.const_extent
     if extent not in GROUPS or not width or width > MAX_WIDTH:
         return False
@@ -96,7 +96,7 @@ def _row(load: ir.Operation, casts: Sequence[ir.Operation], point: dict[ir.Value
     """Part of one row, converted."""
     map_, operands = emit_map([i.substitute(point).simplify() for i in walk.access_indices(load)])
     type_, attributes = ir.VectorType.get([width], load.results[0].type), {"map": ir.AffineMapAttr.get(map_)}
-    row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *operands], attributes).results[0]
+    row = ir.Operation.create("affine.vector_load", [type_], [LoadOp(load).memref, *operands], attributes).results[0]
     for op in casts:
         cast_type = ir.VectorType.get([width], op.results[0].type)
         row = ir.Operation.create(op.name, [cast_type], [row], {n: op.attributes[n] for n in op.attributes}).results[0]
@@ -112,13 +112,13 @@ def _interleave_rows(rows: Sequence[ir.Value]) -> ir.Value:
 
 def _store(store: ir.Operation, point: dict[ir.Value, Index], value: ir.Value) -> None:
     """Store a vector to a buffer with its last two dimensions collapsed."""
-    target = ir.MemRefType(store.operands[1].type)
+    target = ir.MemRefType(StoreOp(store).memref.type)
     *outer, column, _ = (i.substitute(point).simplify() for i in walk.access_indices(store))
     *shape, last, group = target.shape
     dynamic = ir.ShapedType.get_dynamic_size()
     row_length = dynamic if last == dynamic else last * group
     type_ = ir.MemRefType.get([*shape, row_length], target.element_type, memory_space=target.memory_space)
     groups = [*([d] for d in range(target.rank - 2)), [target.rank - 2, target.rank - 1]]
-    flat = memref.collapse_shape(type_, store.operands[1], groups)
+    flat = memref.collapse_shape(type_, StoreOp(store).memref, groups)
     map_, operands = emit_map([*outer, column * group])
     ir.Operation.create("affine.vector_store", [], [value, flat, *operands], {"map": ir.AffineMapAttr.get(map_)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Constraint, Loop, edit, is_symbol, owner_op, step, walk
-from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ConstantOp, isa
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ConstantOp, StoreOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.vector.reductions import users_in
 
@@ -71,12 +71,12 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
     for store in stores:
         if isa(store, ConstantOp):
             continue
-        if not isa(store, AffineStoreOp) or not _is_outside(store.operands[0], loop, op):
+        if not isa(store, AffineStoreOp) or not _is_outside(StoreOp(store).value, loop, op):
             return False
         if any(walk.is_inside(owner_op(v), loop.op) for i in walk.access_indices(store) for v in i.values):
             return False
-        root = Buffer(store.operands[1]).root.value
-        if root != store.operands[1] or any(users_in(root, o) for o in earlier):
+        root = Buffer(StoreOp(store).memref).root.value
+        if root != StoreOp(store).memref or any(users_in(root, o) for o in earlier):
             return False
     return True
 

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, defining_op, owner_op, same_indices, walk
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, ORDERED_REDUCERS
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, LoadOp, StoreOp, isa
 
 NEEDS_REASSOC = ORDERED_REDUCERS
 """Order-dependent float combiners, unless the block declares a reduction "
@@ -26,7 +26,7 @@ class LaneReduction:
 
     @property
     def root(self) -> ir.Value:
-        return self.store.operands[1]
+        return StoreOp(self.store).memref
 
     @property
     def indices(self) -> list[Index]:
@@ -52,7 +52,7 @@ def find_reductions(loop: Loop) -> list[LaneReduction]:
 
 
 def _lane_reduction(store: ir.Operation) -> LaneReduction | None:
-    for chain, load in _chains(store.operands[0], store):
+    for chain, load in _chains(StoreOp(store).value, store):
         return LaneReduction(load, store, tuple(chain))
     return None
 
@@ -77,7 +77,7 @@ def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Oper
 def _loads_stored(load: ir.Operation, store: ir.Operation) -> bool:
     if (
         not isa(load, AffineLoadOp)
-        or load.operands[0] != store.operands[1]
+        or LoadOp(load).memref != StoreOp(store).memref
         or sum(1 for _ in load.results[0].uses) != 1
     ):
         return False

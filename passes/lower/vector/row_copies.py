@@ -11,6 +11,7 @@ from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, owner_op, step, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE
+from tir_mlir.dialect.ir.op_views import LoadOp, StoreOp
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.passes.lower.memory.strides import is_padded
 from tir_mlir.passes.lower.op_attrs import zero_vector
@@ -73,7 +74,7 @@ def vectorize_copy(loop: Loop) -> bool:
 def _pieces(copy_: Copy) -> Iterator[tuple[int, int | None, bool]]:
     """First lane, number of lanes (None if no width works), and whether a row may end among them."""
     start, extent = 0, copy_.loop.const_extent or 0
-    most = PIECE_BITS // dtypes.bits(Buffer(copy_.load.operands[0]).dtype)
+    most = PIECE_BITS // dtypes.bits(Buffer(LoadOp(copy_.load).memref).dtype)
     while start < extent:
         widths = [w for w in WIDTHS if w <= min(most, extent - start)]
         in_row = next((w for w in widths if w >= 4 and not _may_cross_row_end(copy_, start, w)), None)
@@ -119,7 +120,7 @@ def _part(copy_: Copy, lane: int, start: int, type_: ir.VectorType, crosses: boo
     count = row.count.substitute({copy_.loop.var: copy_.loop.lower + lane}).simplify()
     lanes_in_row = (count % row.width) * -1 + row.width  # lanes in the row of the first one
     row_mask, next_mask = _masks(copy_.loop, type_, lanes_in_row * row.apart - (row.apart - 1) - start)
-    source, next_row = copy_.load.operands[0], [*where[:-1], where[-1] + row.jump]
+    source, next_row = LoadOp(copy_.load).memref, [*where[:-1], where[-1] + row.jump]
     first = vector.maskedload(type_, source, [apply(i) for i in where], row_mask, zero_vector(type_))
     return vector.maskedload(type_, source, [apply(i) for i in next_row], next_mask, first)
 
@@ -166,14 +167,14 @@ def _load(copy_: Copy, where: list[Index], type_: ir.Type) -> ir.Value:
     map_, operands = emit_map(where)
     name = "affine.vector_load" if isinstance(type_, ir.VectorType) else AFFINE_LOAD
     attributes = {"map": ir.AffineMapAttr.get(map_)}
-    return ir.Operation.create(name, [type_], [copy_.load.operands[0], *operands], attributes).results[0]
+    return ir.Operation.create(name, [type_], [LoadOp(copy_.load).memref, *operands], attributes).results[0]
 
 
 def _store(copy_: Copy, value: ir.Value, lane: int) -> None:
     map_, operands = emit_map(copy_.lane_indices(copy_.store, lane))
     name = "affine.vector_store" if isinstance(value.type, ir.VectorType) else AFFINE_STORE
     attributes = {"map": ir.AffineMapAttr.get(map_)}
-    ir.Operation.create(name, [], [value, copy_.store.operands[1], *operands], attributes)
+    ir.Operation.create(name, [], [value, StoreOp(copy_.store).memref, *operands], attributes)
 
 
 STRIDES = (1, 2, 3, 4)
@@ -215,9 +216,9 @@ def match_copy(loop: Loop) -> Copy | None:
     if loop.const_extent is None or [op.name for op in body] != [AFFINE_LOAD, AFFINE_STORE]:
         return None
     load, store = body
-    source, target, lanes = load.operands[0], store.operands[1], VectorizableLoop(loop)
+    source, target, lanes = LoadOp(load).memref, StoreOp(store).memref, VectorizableLoop(loop)
     indices = walk.access_indices(load)
-    if store.operands[0] != load.results[0] or not indices or Buffer(source).dtype == "bool":
+    if StoreOp(store).value != load.results[0] or not indices or Buffer(source).dtype == "bool":
         return None
     if Buffer(source).root == Buffer(target).root or not is_contiguous(lanes, target, walk.access_indices(store)):
         return None

@@ -63,7 +63,7 @@ class BlockExpression:
 
     @property
     def value(self) -> ir.Value:
-        return self.store.operands[0]
+        return StoreOp(self.store).value
 
     def inputs(self) -> list[Access]:
         """The accesses that the value is computed from."""

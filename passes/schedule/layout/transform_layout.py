@@ -377,7 +377,7 @@ def _select_padding(store: ir.Operation, value: PaddingValue, indices: Sequence[
         body = ir.InsertionPoint.current.block
         for step in steps:
             body.append(step)
-        return store.operands[0]
+        return StoreOp(store).value
 
     with ir.InsertionPoint(store), store.location:
         edit.set_operand(store, 0, value.emit_selection(indices, emit_original))

@@ -33,7 +33,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, is_pure
-from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ChoiceOp, ConstantOp, isa
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ChoiceOp, ConstantOp, StoreOp, isa
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
 from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import check_complete, check_read_after, is_child, scope_of
@@ -173,7 +173,7 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
             f'block "{block.name}" contains {op.name}; a padding block only computes a value',
             fix=_IN_ONE_STORE,
         )
-    value = stores[0].operands[0]
+    value = StoreOp(stores[0]).value
     choice = defining_op(value)
     if choice is None or not isa(choice, AffineIfOp) or choice not in body:
         refuse(

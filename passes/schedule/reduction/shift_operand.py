@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
     signs,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, LoadOp, MulIOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, LoadOp, MulIOp, StoreOp, isa
 from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
 from tir_mlir.passes.schedule.edits import alloc_buffer, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
@@ -145,7 +145,7 @@ def _make_unsigned(copied: Block, cache: Buffer, matched: _Product) -> None:
     dtype = f"u{cache.dtype}"
     signs.declare(cache.value.owner, dtype)
     store = next(op for op in ops(copied.op) if isa(op, AffineStoreOp))
-    value = store.operands[0]
+    value = StoreOp(store).value
     with ir.InsertionPoint(store), store.location:
         least = arith.constant(value.type, matched.least)
         edit.set_operand(store, 0, convert(arith.xori(value, least), dtype))
