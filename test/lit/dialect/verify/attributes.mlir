@@ -183,7 +183,7 @@ func.func @huge(%A: memref<9223372036854775807x2xf32>) {
 
 func.func @unknown_buffer(%A: memref<4xf32> {tir.name = "A"}) {
   affine.for %i = 0 to 4 {
-    // expected-error @below {{tir.reads of block "A": there is no buffer B (there are A)}}
+    // expected-error @below {{tir.reads of block "A": no buffer B (there are A)}}
     affine.parallel (%v) = (%i) to (%i + 1) {
     } {tir.block = "A", tir.iters = ["S"], tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (4)>,
        tir.reads = [{buffer = "B", min = affine_map<() -> (0)>, extent = affine_map<() -> (4)>}]}

@@ -59,8 +59,8 @@ def test_what_else_a_call_says_is_kept():
         "tail " + call("<i1 false, i1 poison, i1 true, i1 false>", "ptr nonnull align 4 @g") + ", !noalias !7"
     )
     assert "%tir.lane.0 = extractelement <4 x i8> %t, i64 2" in text
-    assert "%tir.lane.0.place = getelementptr i8, ptr @g, i64 2" in text
-    assert "store i8 %tir.lane.0, ptr %tir.lane.0.place, align 2, !noalias !7" in text
+    assert "%tir.lane.0.slot = getelementptr i8, ptr @g, i64 2" in text
+    assert "store i8 %tir.lane.0, ptr %tir.lane.0.slot, align 2, !noalias !7" in text
 
 
 @pytest.mark.parametrize("mask", ["<i1 true, i1 true, i1 false, i1 false>", "zeroinitializer", "splat (i1 true)", "%m"])

@@ -78,7 +78,7 @@ def test_all_refusals_are_reported_at_once():
     operators = [r.operator for r in report.refusals]
     assert not report and operators == ["aten.sqrt.default", "aten.geqrf.default"]
     assert all(
-        r.operator in line and r.place in line
+        r.operator in line and r.location in line
         for r, line in zip(report.refusals, report.table().splitlines()[2:], strict=False)
     )
     assert tir_mlir.supported(torch.nn.ReLU(), (torch.randn(3),))
