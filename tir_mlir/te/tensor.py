@@ -323,9 +323,6 @@ class ReductionValue:
         if self.inits and len(self.inits) != len(sources):
             raise refuse(f"{reducer.name}: {len(self.inits)} start values for {len(sources)} values")
 
-    def __repr__(self) -> str:
-        return f"a reduction by {self.reducer.name}"
-
     def _refuse_operation(self, *_: Any) -> NoReturn:
         raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
 
