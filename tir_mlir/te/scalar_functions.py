@@ -151,12 +151,7 @@ def cast(value: Any, dtype: str) -> Expr:
 def _type(dtype: Any) -> str:
     name = str(getattr(dtype, "dtype", dtype))
     if name not in dtypes.NAMES:
-        text = (
-            f'"{dtype}"'
-            if isinstance(dtype, str)
-            else "a reduction"
-            if hasattr(dtype, "is_reduction")
-            else f"a {type(dtype).__name__}"
-        )
+        kind = "reduction" if hasattr(dtype, "is_reduction") else type(dtype).__name__
+        text = f'"{dtype}"' if isinstance(dtype, str) else f"a {kind}"
         raise refuse(dtypes.refusal(text))
     return name
