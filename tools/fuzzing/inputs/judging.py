@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzing.kinds import Fault
-from tir_mlir import sources
+from tir_mlir import extensions, sources
 from tir_mlir.dialect.diagnostics import TirError
 
 USER = "<fuzz"  # source files of made-up users: errors in their own lines are theirs
@@ -50,7 +50,8 @@ def on_purpose(error: BaseException) -> bool:
         return True
     if type(error) is TypeError and "got an unexpected keyword argument" in str(error):
         return True  # Python names the culprit
-    frames = traceback.extract_tb(error.__traceback__)
+    # a call through an extension point: Python names the culprit as if the caller had called the implementation
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != extensions.__file__]
     if not isinstance(error, Exception) or isinstance(error, (RecursionError, MemoryError)) or not frames:
         return False
     file, number = frames[-1].filename, frames[-1].lineno or 0
