@@ -4,6 +4,7 @@ import argparse
 import importlib
 import json
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -38,24 +39,19 @@ def test_the_page_of_the_docs_is_that_of_the_results():
     assert (ROOT / "docs" / "models.md").read_text() == zoo_page.page(results)
 
 
-def test_an_interrupt_ends_the_process_of_a_model(monkeypatch):
-    zoo, begun = importlib.import_module("zoo"), []
+def test_an_interrupt_ends_the_process_of_a_model(monkeypatch, tmp_path):
+    zoo, started = importlib.import_module("zoo"), tmp_path / "started"
 
-    def interrupted(reading, limit):
-        begun.append(int(os.read(reading, 20)))
-        raise KeyboardInterrupt
+    def interrupt_parent(*_):
+        started.write_text(str(os.getpid()))
+        os.kill(os.getppid(), signal.SIGINT)
+        time.sleep(1000)
 
-    monkeypatch.setattr(zoo, "_in_child", lambda name, args, writing, printed: _hangs(writing))
-    monkeypatch.setattr(zoo, "_read_within", interrupted)
+    monkeypatch.setattr(zoo, "_send_facts", interrupt_parent)
     with pytest.raises(KeyboardInterrupt):
-        zoo.outcome("json/model", argparse.Namespace(limit=1.0))
+        zoo.outcome("json/model", argparse.Namespace(limit=60.0))
     with pytest.raises(ProcessLookupError):
-        os.kill(begun[0], 0)
-
-
-def _hangs(writing):
-    os.write(writing, str(os.getpid()).encode())
-    time.sleep(1000)
+        os.kill(int(started.read_text()), 0)
 
 
 @pytest.mark.nightly

@@ -13,8 +13,8 @@ from measure import Stats
 from rows import Row
 
 _CHAPTER = """
-from tir_mlir.examples.matmul import scheduled
-sch = scheduled()
+from tir_mlir.examples.matmul import schedule_matmul
+sch = schedule_matmul()
 """
 _PRODUCT = """
 import tensor_programs

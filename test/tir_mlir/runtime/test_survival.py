@@ -143,8 +143,8 @@ print(hit > 10)
 def test_entered_contexts_are_exited_at_exit(tmp_path):
     code = """
 from mlir import ir
-from tir_mlir.dialect.ir import entered
-entered().__enter__()
+from tir_mlir.dialect.ir import enter_context
+enter_context().__enter__()
 module = ir.Module.create()
 ir.InsertionPoint(module.body).__enter__()
 ir.Location.name("deep").__enter__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from math import prod
 from typing import Any
 
@@ -97,11 +97,13 @@ def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
             group_size = size // groups if size and groups and size % groups == 0 else 1
             if group_size > 1 and [region.index_at(dimension, n) for n in (group_size - 1, group_size)] == [0, 1]:
                 position = [i.name for i in last.info.iter_vars].index(axis[0])
-                sch.transform_block_layout(
-                    block,
-                    lambda *i, n=position, g=group_size: (*i[:n], i[n] // g, i[n] % g, *i[n + 1 :]),
-                )
+                sch.transform_block_layout(block, _split_iter(position, group_size))
                 return
+
+
+def _split_iter(position: int, factor: int) -> Callable[..., tuple[Any, ...]]:
+    """The index map that splits one iter by a factor."""
+    return lambda *i: (*i[:position], i[position] // factor, i[position] % factor, *i[position + 1 :])
 
 
 def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str], free: Free) -> None:

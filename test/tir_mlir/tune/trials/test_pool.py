@@ -18,7 +18,7 @@ from tir_mlir.tune.trials import Status, TrialLimits, TrialPool
 
 SCRIPT = """
 from tir_mlir.script.parser import parse
-from tir_mlir.tune.trials import Pool, job_of
+from tir_mlir.tune.trials import TrialPool, job_of
 
 program = '''
 @I.ir_module
@@ -31,7 +31,7 @@ class Module:
                 A[vi] = 2.0
 '''
 print("main", flush=True)
-with Pool(1) as pool:
+with TrialPool(1) as pool:
     reference = pool.reference(job_of(parse(program)))
     print(pool.submit(job_of(parse(program), reference=reference)).result().status)
 """
