@@ -36,7 +36,8 @@ from tir_mlir.dialect.ir import (
     substitute,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, IFS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import CompareOp, ElementLoadOp, ElementStoreOp, IfOp, SelectOp, isa
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field.field_functions import P, scale_of
 from tir_mlir.equivalence.result import Difference, Result, written_by
@@ -528,14 +529,14 @@ def tie_dependent_parameters(func: Func) -> frozenset[int]:
         for b in _positions(block)
     ]
     if any(value not in func.args for value in roots):
-        stored = [accessed_memref(op) for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
+        stored = [accessed_memref(op) for op in walk.ops(func.op) if isa(op, ElementStoreOp)]
         roots = [Buffer(b).root.value for b in stored]
     return frozenset(n for n, a in enumerate(func.args) if a in roots)
 
 
 def _positions(block: Block) -> list[ir.Value]:
     """The buffers that a block stores what it chose to, where it compares elements of another one that it stores."""
-    stores = [op for op in walk.ops(block.op) if op.name in ELEMENT_STORES]
+    stores = [op for op in walk.ops(block.op) if isa(op, ElementStoreOp)]
     written = [accessed_memref(op) for op in stores]
     targets = []
     for store in stores:
@@ -551,10 +552,10 @@ def _compared_buffers(value: ir.Value) -> list[ir.Value]:
     `T.Select` and `T.if_then_else` have their condition as first operand.
     """
     choice = value.owner
-    if isinstance(choice, ir.Block) or (choice.name != "arith.select" and choice.name not in IFS):
+    if isinstance(choice, ir.Block) or (not isa(choice, SelectOp, IfOp)):
         return []
     test = choice.operands[0].owner
-    if isinstance(test, ir.Block) or test.name not in COMPARISONS:
+    if isinstance(test, ir.Block) or not isa(test, CompareOp):
         return []
     owners = [v.owner for v in test.operands]
-    return [accessed_memref(o.operation) for o in owners if not isinstance(o, ir.Block) and o.name in ELEMENT_LOADS]
+    return [accessed_memref(o.operation) for o in owners if not isinstance(o, ir.Block) and isa(o, ElementLoadOp)]

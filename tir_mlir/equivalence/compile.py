@@ -22,6 +22,7 @@ from tir_mlir.dialect.constants.float_constants import round_to_dtype
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, func_of, funcs, walk
 from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA, OPS
+from tir_mlir.dialect.ir.op_views import ConstantOp, ScfForOp, WhileOp, isa
 from tir_mlir.equivalence import instrument
 from tir_mlir.equivalence.edits import OpBuilder, change_float_types, is_float
 from tir_mlir.equivalence.field import exact_rounding, field_functions
@@ -173,7 +174,7 @@ def _convert_to_doubles(everything: list[ir.Operation]) -> None:
     formats = [(op, op.operands[0].type, op.results[0].type) for op in everything if op.name == "arith.bitcast"]
     change_float_types(everything, lambda _: double)
     for op in everything:
-        if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
+        if isa(op, ConstantOp) and isinstance(op.attributes["value"], ir.FloatAttr):
             op.attributes["value"] = ir.FloatAttr.get(double, ir.FloatAttr(op.attributes["value"]).value)
         elif op.name == "arith.extf" or op.name == "arith.truncf":
             op.results[0].replace_all_uses_with(op.operands[0])
@@ -234,9 +235,9 @@ same limit, so each still computes the same function of the data."""
 def limit_loops(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
     """Stop every `scf.for` and `scf.while` after `_MOST_TRIPS` iterations, but the loops of the check over an arena."""
     for op in everything:
-        if op.name == "scf.for" and ARENA not in op.attributes:
+        if isa(op, ScfForOp) and ARENA not in op.attributes:
             _limit_for(op, build)
-        elif op.name == "scf.while":
+        elif isa(op, WhileOp):
             _limit_while(op, build)
 
 

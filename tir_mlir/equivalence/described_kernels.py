@@ -12,6 +12,18 @@ from tir_mlir.dialect.analysis import pointee
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.ir import Func, Index, dtypes, edit, read_apply, step, walk
 from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, POINTERS, is_scalar
+from tir_mlir.dialect.ir.op_views import (
+    AddIOp,
+    AlignedPointerOp,
+    ApplyOp,
+    CallOp,
+    ConstantOp,
+    FuncOp,
+    IntToPtrOp,
+    MulIOp,
+    StridedMetadataOp,
+    isa,
+)
 from tir_mlir.passes.lower.blocks import scopes
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -41,7 +53,7 @@ def describe_calls(module: ir.Module) -> None:
     Calls match an implementation if their operands are pointers, strides and offsets of the same parameters in the same
     order, and the memory has the shapes and strides that the implementation declares.
     """
-    calls = [op for op in walk.ops(module.operation) if op.name == "func.call"]
+    calls = [op for op in walk.ops(module.operation) if isa(op, CallOp)]
     for match in [m for op in calls if (m := match_at(op)) is not None and m.calls[0] == op]:
         _inline(match)
 
@@ -59,12 +71,12 @@ def match_at(op: ir.Operation) -> KernelMatch | None:
 def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[KernelMatch]:
     """The matches of an implementation that a call is part of."""
     impl = intrinsic.impl_func().func
-    pattern = [call_of(call) for call in walk.ops(impl.op) if call.name == "func.call"]
+    pattern = [call_of(call) for call in walk.ops(impl.op) if isa(call, CallOp)]
     positions = [n for n, call in enumerate(pattern) if call.callee == _callee(op)]
     if not positions or any(call.op.block != pattern[0].op.block for call in pattern):
         return
     siblings = [o.operation for o in op.block.operations] if len(pattern) > 1 else [op]
-    calls = [o for o in siblings if o.name == "func.call"]
+    calls = [o for o in siblings if isa(o, CallOp)]
     for position in positions:
         first = calls.index(op) - position
         run = calls[first : first + len(pattern)] if first >= 0 else []
@@ -111,24 +123,24 @@ def _source(value: ir.Value) -> Any:
     if isinstance(owner, ir.Block):
         return None
     op = owner.operation
-    if op.name == "arith.constant":
+    if isa(op, ConstantOp):
         attribute = op.attributes["value"]
         return attribute.value if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)) else None
     if op.name == "arith.index_cast":
         return _source(op.operands[0])
-    if op.name == "memref.extract_strided_metadata":
+    if isa(op, StridedMetadataOp):
         return _metadata(op, list(op.results).index(value))
-    if op.name == "llvm.inttoptr":
+    if isa(op, IntToPtrOp):
         memref = pointee(op)
         return None if memref is None else _pointer(op, memref)
-    if op.name == "affine.apply":
+    if isa(op, ApplyOp):
         index = read_apply(op.results[0])
         (stride,) = index.values if len(index.values) == 1 else (None,)
         factor = None if stride is None else step(index, stride)
         if factor is not None and index.is_equal_to(Index.from_value(stride) * factor):
             return _scale_stride([_source(stride), factor])
         return _operation(op, str(op.attributes["map"]))
-    if op.name == "arith.muli" and (product := _scale_stride([_source(v) for v in op.operands])) is not None:
+    if isa(op, MulIOp) and (product := _scale_stride([_source(v) for v in op.operands])) is not None:
         return product
     return _operation(op) if is_scalar(op.name) else None
 
@@ -157,22 +169,22 @@ def _scale_stride(factors: list[Any]) -> Any:
 def _pointer(op: ir.Operation, memref: ir.Value) -> Any:
     """("pointer", memref) for the first element, base + offset * size; ("base", memref) for what offsets count from."""
     sum_ = op.operands[0].owner.operands[0].owner.operation
-    if sum_.name == "memref.extract_aligned_pointer_as_index":
+    if isa(sum_, AlignedPointerOp):
         return "base", memref
-    return ("pointer", memref) if sum_.name == "arith.addi" and _is_first(sum_, memref) else None
+    return ("pointer", memref) if isa(sum_, AddIOp) and _is_first(sum_, memref) else None
 
 
 def _is_first(sum_: ir.Operation, memref: ir.Value) -> bool:
     """Whether a sum is the address of the first element of a memref: base + offset * size."""
     base, product = (v.owner.operation for v in sum_.operands)
-    if base.name != "memref.extract_aligned_pointer_as_index" or product.name != "arith.muli":
+    if not isa(base, AlignedPointerOp) or not isa(product, MulIOp):
         return False
     offset, size = (v.owner.operation for v in product.operands)
     width = dtypes.bits(dtypes.to_name(ir.MemRefType(memref.type).element_type)) // 8
     return (
-        size.name == "arith.constant"
+        isa(size, ConstantOp)
         and ir.IntegerAttr(size.attributes["value"]).value == width
-        and offset.name == "memref.extract_strided_metadata"
+        and isa(offset, StridedMetadataOp)
         and offset.operands[0] == memref
         and product.operands[0] == offset.results[1]
     )
@@ -220,7 +232,7 @@ def canonical_description(desc: str) -> str:
     everything = walk.ops(module.operation)
     scopes.run(module)
     for op in everything:
-        if op.name == "func.func":
+        if isa(op, FuncOp):
             op.attributes["sym_name"] = ir.StringAttr.get("desc")
     return str(module)
 

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import emit_map, walk
 from tir_mlir.dialect.ir.op_traits import index_operands
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.equivalence.field import field_functions
 
 FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
@@ -32,7 +33,7 @@ def change_float_types(everything: Sequence[ir.Operation], change: Callable[[ir.
         for value in [*op.results, *(a for r in op.regions for b in r.blocks for a in b.arguments)]:
             if (changed := new(value.type)) != value.type:
                 value.set_type(changed)
-        if op.name == "func.func":
+        if isa(op, FuncOp):
             signature = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
             inputs, results = [new(t) for t in signature.inputs], [new(t) for t in signature.results]
             op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))

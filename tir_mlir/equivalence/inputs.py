@@ -12,7 +12,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Func, walk
-from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, ELEMENT_LOADS, accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_traits import accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_views import ComputedAccessOp, ElementLoadOp, ScfForOp, isa
 from tir_mlir.equivalence.field.field_functions import P
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
@@ -146,10 +147,10 @@ def index_limits(func: Func) -> dict[int, int]:
     indices of `_TRIPS` elements."""
     limits: dict[int, int] = {}
     for op in walk.ops(func.op):
-        if op.name == "scf.for":
+        if isa(op, ScfForOp):
             for number in {n for bound in list(op.operands)[:2] for n in _source_parameters(bound, func)}:
                 limits[number] = min(limits.get(number, _TRIPS), _TRIPS)
-        if op.name not in COMPUTED_ACCESSES:
+        if not isa(op, ComputedAccessOp):
             continue
         memref = accessed_memref(op)
         for value, size in zip(index_operands(op), ir.MemRefType(memref.type).shape, strict=True):
@@ -165,12 +166,10 @@ def _source_parameters(value: ir.Value, func: Func) -> set[int]:
     if isinstance(owner, ir.Block):
         loop = owner.owner.operation
         return (
-            {n for v in list(loop.operands)[:2] for n in _source_parameters(v, func)}
-            if loop.name == "scf.for"
-            else set()
+            {n for v in list(loop.operands)[:2] for n in _source_parameters(v, func)} if isa(loop, ScfForOp) else set()
         )
     op = owner.operation
-    if op.name in ELEMENT_LOADS:
+    if isa(op, ElementLoadOp):
         return {func.args.index(op.operands[0])} if op.operands[0] in func.args else set()
     if op.name.startswith("arith."):
         return {n for v in op.operands for n in _source_parameters(v, func)}

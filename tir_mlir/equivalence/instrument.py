@@ -10,14 +10,11 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Func, Loop, freeze_modules, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import (
-    ALLOCS,
     DIVISIONS,
-    ELEMENT_ACCESSES,
-    ELEMENT_STORES,
     REMAINDERS,
-    STORES,
     accessed_memref,
 )
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, AllocOp, ConstantOp, ElementAccessOp, ElementStoreOp, StoreOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.field.field_functions import LOOPS, STATE, STATE_SIZE
@@ -40,7 +37,7 @@ class Site:
 
 
 def site_of(op: ir.Operation, build: OpBuilder) -> Site:
-    what = "writes" if op.name in STORES else "reads"
+    what = "writes" if isa(op, StoreOp) else "reads"
     return Site(
         build.origin_text(op), what, Buffer(accessed_memref(op)).name, tuple(lp.name for lp in enclosing_loops(op))
     )
@@ -63,7 +60,7 @@ def clamp(everything: Sequence[ir.Operation], build: OpBuilder) -> list[Site]:
     Returns the sites, by number.
     """
     with freeze_modules():
-        unsure = [op for op in everything if op.name in ELEMENT_ACCESSES and not _is_in_bounds(op)]
+        unsure = [op for op in everything if isa(op, ElementAccessOp) and not _is_in_bounds(op)]
     sites = [site_of(op, build) for op in unsure]
     for number, op in enumerate(unsure):
         _clamp(op, number, build)
@@ -89,7 +86,7 @@ def size_of(memref: ir.Value, axis: int, build: OpBuilder) -> ir.Value:
 
 
 def _clamp(op: ir.Operation, number: int, build: OpBuilder) -> None:
-    memref, store = accessed_memref(op), op.name in STORES
+    memref, store = accessed_memref(op), isa(op, StoreOp)
     with ir.InsertionPoint(op), op.location:
         site = build.number(number)
         indices = [
@@ -109,9 +106,9 @@ def spread_rows(everything: Sequence[ir.Operation]) -> None:
 
     Indices are unchanged. Must run after `clamp`.
     """
-    for op in [o for o in everything if o.name == "memref.alloc" and not len(o.operands)]:
+    for op in [o for o in everything if isa(o, AllocOp) and not len(o.operands)]:
         type_ = ir.MemRefType(op.results[0].type)
-        others = [u for u in op.results[0].uses if u.owner.name not in ELEMENT_ACCESSES]
+        others = [u for u in op.results[0].uses if not isa(u.owner, ElementAccessOp)]
         if others or type_.rank < 2 or type_.shape[-1] % 64:
             continue
         shape = [*type_.shape[:-1], type_.shape[-1] + 8]
@@ -126,7 +123,7 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
 
     Must run after loops are limited. Returns whether there is an allocation.
     """
-    allocs = [op for op in everything if op.name in ALLOCS]
+    allocs = [op for op in everything if isa(op, AllocLikeOp)]
     for op in allocs:
         element = ir.MemRefType(op.results[0].type).element_type
         with ir.InsertionPoint.after(op), op.location:
@@ -168,7 +165,7 @@ def each_element(memref: ir.Value, build: OpBuilder, *marks: str) -> Iterator[li
 def note_writers(func: Func, parameter: int, build: OpBuilder) -> list[Site]:
     """Make every store to a parameter record its site and loop variables if it writes the watched element."""
     memref = func.args[parameter]
-    stores = [op for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
+    stores = [op for op in walk.ops(func.op) if isa(op, ElementStoreOp)]
     stores = [op for op in stores if op.operands[1] == memref]
     sites = [site_of(op, build) for op in stores]
     for number, op in enumerate(stores):
@@ -202,7 +199,7 @@ def make_total(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
     for op in [o for o in everything if o.name in DIVISIONS]:
         a, b = op.operands
         owner = b.owner
-        if not isinstance(owner, ir.Block) and owner.name == "arith.constant":
+        if not isinstance(owner, ir.Block) and isa(owner, ConstantOp):
             continue  # a nonzero constant
         with ir.InsertionPoint(op), op.location:
             zero, unit, less = (build.constant(ir.IntegerAttr.get(b.type, n)) for n in (0, 1, -1))

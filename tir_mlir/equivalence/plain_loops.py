@@ -36,11 +36,22 @@ from tir_mlir.dialect.ir.op_traits import (
     DATA_LOOPS,
     ELEMENT_ACCESSES,
     NEUTRAL,
-    PREFETCHES,
-    STORES,
     accessed_memref,
     is_scalar,
     stored_value,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    CallOp,
+    ConstantOp,
+    CopyOp,
+    DimOp,
+    ElementAccessOp,
+    FuncOp,
+    PrefetchOp,
+    StoreOp,
+    SubviewOp,
+    isa,
 )
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
@@ -79,7 +90,7 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
     for func in funcs(module):
         _drop_assumption(func)
     for op in list(module.body.operations):
-        if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
+        if isa(op.operation, FuncOp) and not len(op.operation.regions[0].blocks):
             op.operation.erase()  # declarations of kernels; remaining calls are rejected by check_known
     split_arenas(module, build)
     exact_rounding.mark(module.operation)
@@ -127,7 +138,7 @@ def _name(root: ir.Operation, name: str) -> None:
 
 def _drop(op: ir.Operation) -> None:
     """Erase hints."""
-    if op.name in PREFETCHES:
+    if isa(op, PrefetchOp):
         op.erase()
     elif op.name == "memref.assume_alignment":
         for result in op.results:
@@ -143,7 +154,7 @@ def _is_check_function(op: ir.Operation) -> bool:
 def check_known(module: ir.Module) -> None:
     """Raise NotChecked for unsupported ops. Those of arith and math are checked by the conversion."""
     everything = walk.ops(module.operation)
-    for op in sorted(everything, key=lambda o: o.name != "func.call"):  # report the call before the ops of its operands
+    for op in sorted(everything, key=lambda o: not isa(o, CallOp)):  # report the call before the ops of its operands
         name = op.name
         if name == "func.call" and callee_of(op) is None and not _is_check_function(op):
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
@@ -175,14 +186,14 @@ def fold_views(everything: list[ir.Operation], build: OpBuilder) -> None:
     Views with steps or non-affine offsets are accessed by memref.load and memref.store.
     """
     for op in everything:
-        if op.name in ELEMENT_ACCESSES:
+        if isa(op, ElementAccessOp):
             while (view := _view(op)) is not None:
                 op = _fold_access(op, view, build)
 
 
 def _view(op: ir.Operation) -> ir.Operation | None:
     owner = accessed_memref(op).owner
-    return owner.operation if not isinstance(owner, ir.Block) and owner.name == "memref.subview" else None
+    return owner.operation if not isinstance(owner, ir.Block) and isa(owner, SubviewOp) else None
 
 
 def _fold_access(op: ir.Operation, view: ir.Operation, build: OpBuilder) -> ir.Operation:
@@ -214,8 +225,8 @@ def _is_affine(value: ir.Value) -> bool:
     """Whether a value may be a dimension of an affine map."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return owner.owner.name == "affine.for" or owner.owner.name == "func.func"
-    return is_apply(value) or owner.name == "memref.dim"
+        return isa(owner.owner, AffineForOp, FuncOp)
+    return is_apply(value) or isa(owner, DimOp)
 
 
 def _index(value: int | ir.Value) -> Index:
@@ -256,7 +267,7 @@ def _plain(
                 else build.binary("arith.muli", index, build.index(step) if isinstance(step, int) else step)
             )
             values[axis] = build.plus(values[axis], scaled)
-        if op.name in STORES:
+        if isa(op, StoreOp):
             access = ir.Operation.create("memref.store", [], [op.operands[0], view.operands[0], *values])
         else:
             access = ir.Operation.create("memref.load", [op.results[0].type], [view.operands[0], *values])
@@ -271,7 +282,7 @@ def _plain(
 def expand_copies(module: ir.Module, build: OpBuilder) -> None:
     """Rewrite each `memref.copy %a, %b` as loops that load and store each element."""
     for op in walk.ops(module.operation):
-        if op.name == "memref.copy":
+        if isa(op, CopyOp):
             with ir.InsertionPoint(op), op.location:
                 _copy(op.operands[0], op.operands[1], build)
             op.erase()
@@ -295,7 +306,7 @@ def hide_constants(root: ir.Operation, build: OpBuilder) -> None:
     """Replace float constants by values that no fold knows: `exp(0.5)`, folded, is not an exact arithmetic of the
     field."""
     for op in walk.ops(root):
-        if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
+        if isa(op, ConstantOp) and isinstance(op.attributes["value"], ir.FloatAttr):
             with ir.InsertionPoint(op), op.location:
                 hidden = ir.Operation.create(_CAST, [op.results[0].type], [build.number(0)])
             hidden.attributes[_NUMBER] = op.attributes["value"]

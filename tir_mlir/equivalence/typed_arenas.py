@@ -10,7 +10,8 @@ from mlir import ir
 from tir_mlir.dialect.calls import ArenaView, callee_of, effects_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Buffer, Func, Index, dtypes, funcs, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, ELEMENT_STORES, MEMREF_CASTS
+from tir_mlir.dialect.ir.op_traits import MEMREF_CASTS
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ByteViewOp, DimOp, ElementStoreOp, isa
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.instrument import ARENA
 
@@ -35,14 +36,14 @@ def split_arenas(module: ir.Module, build: OpBuilder) -> None:
     it, so that reading it again is found. Raises NotChecked where that cannot be followed.
     """
     for func in funcs(module):
-        views = [ArenaView(op) for op in walk.ops(func.op) if op.name == "memref.view"]
+        views = [ArenaView(op) for op in walk.ops(func.op) if isa(op, ByteViewOp)]
         for arena in dict.fromkeys(v.arena.value for v in views):
             _split(func, arena, [v for v in views if v.arena.value == arena], build)
 
 
 def uses_arenas(func: Func) -> bool:
     """Whether a function has views of an arena that it is given."""
-    return any(op.name == "memref.view" and ArenaView(op).arena.is_param for op in walk.ops(func.op))
+    return any(isa(op, ByteViewOp) and ArenaView(op).arena.is_param for op in walk.ops(func.op))
 
 
 @dataclass
@@ -83,12 +84,12 @@ def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBui
 def _require_scratch(func: Func, arena: ir.Value) -> None:
     """Check that an arena is used by views only."""
     for use in arena.uses:
-        if use.owner.operation.name != "memref.view" and use.owner.operation.name != "memref.dim":
+        if not isa(use.owner.operation, ByteViewOp, DimOp):
             raise NotChecked(
                 f"{func.name} uses {Buffer(arena).name} by views and by {use.owner.operation.name}: bytes of floats"
                 " have no exact semantics"
             )
-    if not isinstance(arena.owner, ir.Block) and arena.owner.name not in ALLOCS:
+    if not isinstance(arena.owner, ir.Block) and not isa(arena.owner, AllocLikeOp):
         raise NotChecked(f"{func.name} has views of {arena.owner.name}, not of a parameter or an allocation")
 
 
@@ -136,7 +137,7 @@ def _ends_before(first: ArenaView, second: ArenaView) -> bool:
 def _poison_after_writes(func: Func, view: ArenaView, typed: _Typed, build: OpBuilder) -> None:
     """After each call that writes a view, poison its bytes in the memory of another type."""
     for writer in dict.fromkeys(_writers(view.op.results[0])):
-        if writer.name in ELEMENT_STORES:
+        if isa(writer, ElementStoreOp):
             raise NotChecked(
                 f"{func.name} stores to {view.buffer.name}, which overlaps a view of another type: bytes of floats have"
                 " no exact semantics"
@@ -154,7 +155,7 @@ def _writers(value: ir.Value) -> Iterator[ir.Operation]:
         op = use.owner.operation
         if op.name in _VIEWS:
             yield from _writers(op.results[0])
-        elif op.name in ELEMENT_STORES or (
+        elif isa(op, ElementStoreOp) or (
             (callee := callee_of(op)) is not None and effects_of(callee)[use.operand_number].writes
         ):
             yield op

@@ -38,6 +38,15 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOOPS, accessed_memref, is_scalar
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineIfOp,
+    AllocOp,
+    ApplyOp,
+    SubviewOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.dialect.verify import verify
 from tir_mlir.equivalence import inputs
@@ -240,7 +249,7 @@ def _shape(op: ir.Operation) -> tuple[str, ...]:
     for key in (attrs.LOOP, attrs.KIND, attrs.BLOCK):
         if key in op.attributes:
             words.append(str(attrs.get(op, key)))
-    if op.name == "affine.if":
+    if isa(op, AffineIfOp):
         words.append(str(len(walk.constraints(op))))
     if is_loop(op):
         words.append(str(len(attrs.affine_map(op, "upperBoundMap").results)))
@@ -332,12 +341,12 @@ class LoopAxes:
 
 
 def _op_dimensions(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[AccessDimension]:
-    if op.name in AFFINE_ELEMENT_ACCESSES:
+    if isa(op, AffineElementAccessOp):
         buffer = Buffer(accessed_memref(op))
         for axis, index in enumerate(walk.access_indices(op)):
             index = index.substitute(env)
             yield _access_dimension(buffer, axis, [index], _constants(index))
-    elif op.name == "memref.subview":
+    elif isa(op, SubviewOp):
         dynamic = iter(list(op.operands)[1:])
         starts = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
         sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
@@ -345,7 +354,7 @@ def _op_dimensions(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[Acc
             constants, indices = {size}, []
             if start == ir.ShapedType.get_dynamic_size():
                 value = next(dynamic)
-                if not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply":
+                if defining_op(value, ApplyOp) is not None:
                     indices = [read_apply(value).substitute(env)]
                     constants |= _constants(indices[0])
             yield _access_dimension(Buffer(op.operands[0]), axis, indices, constants)
@@ -472,7 +481,7 @@ def axes_of(func: Func) -> Axes | None:
     for op in everything:
         if op.name not in _PLAIN and not is_scalar(op.name):
             return None
-    for buffer in [*func.params, *(Buffer(op.results[0]) for op in everything if op.name == "memref.alloc")]:
+    for buffer in [*func.params, *(Buffer(op.results[0]) for op in everything if isa(op, AllocOp))]:
         for axis, size in enumerate(buffer.shape):
             if size is None:
                 return None
@@ -513,7 +522,7 @@ def _block(block: Block, axes: Axes, variables: dict[ir.Value, Node]) -> None:
 
 def _uses(op: ir.Operation, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
     """Constrain axes by the uses of loop variables and iters."""
-    if op.name in AFFINE_ELEMENT_ACCESSES:
+    if isa(op, AffineElementAccessOp):
         name = Buffer(accessed_memref(op)).name
         for axis, index in enumerate(walk.access_indices(op)):
             _index(index, ("dim", name, axis), axes, variables)
@@ -542,7 +551,7 @@ def resize_module(module: ir.Module, axes: Axes, new_sizes: Mapping[Node, int]) 
     """A copy of a module with other sizes; None if it does not verify."""
     copy = create.clone_module(module)
     func = funcs(copy)[0]
-    buffers = [*func.params, *(Buffer(op.results[0]) for op in walk.ops(func.op) if op.name == "memref.alloc")]
+    buffers = [*func.params, *(Buffer(op.results[0]) for op in walk.ops(func.op) if isa(op, AllocOp))]
     for buffer in buffers:
         shape = [axes.size_at(("dim", buffer.name, a), new_sizes) for a in range(buffer.rank)]
         if any(n < 1 for n in shape):

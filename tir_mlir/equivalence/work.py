@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.calls import CALL, callee_of
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, is_symbol, symbol_name
-from tir_mlir.dialect.ir.op_traits import DATA_LOOPS
+from tir_mlir.dialect.ir.op_views import AllocOp, DataLoopOp, isa
 from tir_mlir.dialect.ir.size_products import value_of
 from tir_mlir.dialect.presburger import intervals
 
@@ -33,12 +33,12 @@ def _work(op: ir.Operation, box: intervals.ValueRanges, sizes: Mapping[str, int]
         trips = _trips(Loop(op), box, sizes)
     elif is_block(op):
         box |= {it.var: _ends(it.binding, box, sizes) for it in Block(op).iters}
-    elif op.name in DATA_LOOPS:
+    elif isa(op, DataLoopOp):
         trips = _UNKNOWN
     elif (callee := callee_of(op)) is not None:
         return _work(callee.op, {}, {})
     inner = [o.operation for r in op.regions for b in r.blocks for o in b.operations]
-    filled = sum(_elements(o, box, sizes) for o in inner if o.name == "memref.alloc")
+    filled = sum(_elements(o, box, sizes) for o in inner if isa(o, AllocOp))
     slow = _DIVISION * sum(o.name == "arith.divf" or o.name == "math.rsqrt" for o in inner)
     return trips * max(1, slow + filled + sum(_work(o, box, sizes) for o in inner if len(o.regions) or o.name == CALL))
 

@@ -8,7 +8,16 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import pointee
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_block, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, NEUTRAL, READING, VIEWS
+from tir_mlir.dialect.ir.op_traits import NEUTRAL, VIEWS
+from tir_mlir.dialect.ir.op_views import (
+    AffineParallelOp,
+    AllocLikeOp,
+    GetGlobalOp,
+    IntToPtrOp,
+    ReadOp,
+    defining_op,
+    isa,
+)
 
 _VIEWS = VIEWS | {"memref.extract_strided_metadata"}
 _NO_ACCESS = _VIEWS | NEUTRAL
@@ -32,7 +41,7 @@ class Roots:
                 passed_name = passed[number] if number < len(passed) else None
                 self._add(value, passed_name or func.arg_name(number), bool(passed_name))
         for op in everything:
-            if op.name in ALLOCS or op.name == "memref.get_global":
+            if isa(op, AllocLikeOp, GetGlobalOp):
                 name = Buffer(op.results[0]).name
                 self._add(op.results[0], "tmp" if name == "buf" and "tir.name" not in op.attributes else name)
 
@@ -52,7 +61,7 @@ class Roots:
         """The root buffer of an argument: a memref, or a pointer into one."""
         if isinstance(value.type, ir.MemRefType):
             return self.name(value)
-        if isinstance(value.owner, ir.Block) or value.owner.name != "llvm.inttoptr":
+        if defining_op(value, IntToPtrOp) is None:
             return None
         memref = pointee(value.owner.operation)
         return None if memref is None else self.name(memref)
@@ -63,7 +72,7 @@ def is_concurrent(op: ir.Operation, has_blocks: bool) -> bool:
     blocks: without them, reductions across their iterations can no longer be recognized."""
     if op.name in CONCURRENT:
         return True
-    if op.name == "affine.parallel":
+    if isa(op, AffineParallelOp):
         return not is_block(op)
     if not is_loop(op):
         return False
@@ -76,7 +85,7 @@ def read_only_buffers(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.
     written: set[ir.Value] = set()
     for loop in concurrent:
         for op in walk.ops(loop):
-            if op.name not in READING:
+            if not isa(op, ReadOp):
                 written |= _accessed_buffers(op)
     return set(func.args) - written
 
@@ -90,7 +99,7 @@ def private_buffers(func: Func, loop: ir.Operation) -> list[ir.Value]:
     allocations = []
     for value in inner - outer:
         owner = value.owner
-        if not isinstance(owner, ir.Block) and owner.name in ALLOCS and not walk.is_inside(owner.operation, loop):
+        if not isinstance(owner, ir.Block) and isa(owner, AllocLikeOp) and not walk.is_inside(owner.operation, loop):
             allocations.append(value)
     return allocations
 

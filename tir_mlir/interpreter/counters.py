@@ -9,7 +9,8 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import parent_op
-from tir_mlir.dialect.ir.op_traits import COUNTED_LOOPS, WRITTEN_OPERAND, YIELDS
+from tir_mlir.dialect.ir.op_traits import WRITTEN_OPERAND
+from tir_mlir.dialect.ir.op_views import CountedLoopOp, YieldOp, isa
 
 LOADS, STORES, FLOPS, RUNS = "loads", "stores", "flops", "runs"
 
@@ -128,11 +129,11 @@ def destination(value: ir.Value) -> ir.Value | None:
                 written = WRITTEN_OPERAND[op.name]
                 if use.operand_number != written and isinstance(op.operands[written].type, ir.MemRefType):
                     return op.operands[written]
-            elif op.name in COUNTED_LOOPS:
+            elif isa(op, CountedLoopOp):
                 number = use.operand_number - (len(op.operands) - len(op.results))
                 if number >= 0:
                     todo += [op.results[number], op.regions[0].blocks[0].arguments[1 + number]]
-            elif op.name in YIELDS:
+            elif isa(op, YieldOp):
                 parent = parent_op(op)
                 if use.operand_number < len(parent.results):
                     todo.append(parent.results[use.operand_number])

@@ -22,6 +22,7 @@ from tir_mlir.dialect.diagnostics import (
 )
 from tir_mlir.dialect.ir import Block, Func, Loop, enter_context, is_block, is_loop, parents
 from tir_mlir.dialect.ir.op_traits import ACCESSES, LOOPS
+from tir_mlir.dialect.ir.op_views import FuncOp, LoopLikeOp, isa
 from tir_mlir.interpreter.memory import View
 from tir_mlir.interpreter.poison import Poison, PoisonUse
 from tir_mlir.interpreter.races import IterationConflict
@@ -55,7 +56,7 @@ class StopLocation:
 
     @property
     def function(self) -> str:
-        return next((Func(p).name for p in (self.op, *parents(self.op)) if p.name == "func.func"), "")
+        return next((Func(p).name for p in (self.op, *parents(self.op)) if isa(p, FuncOp)), "")
 
     def values(self) -> tuple[dict[str, int], dict[str, int]]:
         """Enclosing loops, outermost first, and the iters of the block, by name; loops with equal names by their Python
@@ -70,7 +71,7 @@ class StopLocation:
                 blocks += 1
             elif is_loop(op) and self._has(Loop(op).var):
                 loops = {self.variables[Loop(op).var]: self._value_of(Loop(op).var), **loops}
-            elif op.name in LOOPS or op.name == "omp.loop_nest":
+            elif isa(op, LoopLikeOp) or op.name == "omp.loop_nest":
                 variables = op.regions[0].blocks[0].arguments
                 for value in [v for v in variables if isinstance(v.type, ir.IndexType) and self._has(v)]:
                     loops = {self.variables[value]: self._value_of(value), **loops}

@@ -23,6 +23,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.computation import TensorIntrin, intrinsics
 from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotInterpreted, UnwrittenError
 from tir_mlir.dialect.ir import Buffer, Func, attrs, create, enter_context, funcs, is_block, is_loop, ops
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.extensions import implement
 from tir_mlir.interpreter.interpret import interpret
@@ -163,7 +164,7 @@ def find_fault(intrinsic: TensorIntrin) -> str | None:
     """
     with enter_context():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
-        if any(op.name == "func.call" for op in ops(impl.func.op)):
+        if any(isa(op, CallOp) for op in ops(impl.func.op)):
             return None
         if max(work_of(p.func.op, {}) for p in (desc, impl)) > _TRIAL_ITERATIONS:
             return None
@@ -268,4 +269,4 @@ def _check_defined(module: ir.Module, defined: list[str]) -> None:
 
 
 def _calls(root: ir.Operation) -> list[ir.Operation]:
-    return [op for op in ops(root) if op.name == "func.call"]
+    return [op for op in ops(root) if isa(op, CallOp)]

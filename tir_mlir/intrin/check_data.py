@@ -17,6 +17,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import walk
 from tir_mlir.dialect.ir.op_traits import DIVISIONS
+from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 
 RUNS = 4
 """Sets of data: uniform, small numbers, numbers of few bits, numbers at which the description decides."""
@@ -45,7 +46,7 @@ def facts_of(desc: ir.Operation) -> DescriptionFacts:
     divides = False
     for op in walk.ops(desc):
         divides |= op.name in DIVISIONS
-        if op.name == "arith.constant" and isinstance(value := op.attributes["value"], (ir.FloatAttr, ir.IntegerAttr)):
+        if isa(op, ConstantOp) and isinstance(value := op.attributes["value"], (ir.FloatAttr, ir.IntegerAttr)):
             constants[float(value.value)] = None
     finite = [c for c in constants if np.isfinite(c)]
     return DescriptionFacts(tuple(finite[:_MOST_CONSTANTS]), divides)

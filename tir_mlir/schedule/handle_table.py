@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     only_reads,
     symbol_name,
 )
+from tir_mlir.dialect.ir.op_views import AffineForOp, isa
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
@@ -115,7 +116,7 @@ def _is(value: Any, default: Any) -> bool:
 
 def view_of(op: ir.Operation) -> Loop | Block | Func:
     """The view of an op that has a handle."""
-    return Loop(op) if op.name == "affine.for" else Block(op) if is_block(op) else Func(op)
+    return Loop(op) if isa(op, AffineForOp) else Block(op) if is_block(op) else Func(op)
 
 
 class DeadHandles:

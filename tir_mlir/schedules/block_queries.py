@@ -10,7 +10,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, bits, enter_context, loops_above, ops
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, DIVISIONS, IFS, YIELDS
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, DIVISIONS, YIELDS
+from tir_mlir.dialect.ir.op_views import IfOp, isa
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 
@@ -54,7 +55,7 @@ def is_copy(sch: Schedule, block: Any) -> bool:
 
 def is_conditional_value(op: ir.Operation) -> bool:
     """Whether an op is a conditional value (`if_then_else`)."""
-    return op.name in IFS and len(op.results) > 0
+    return isa(op, IfOp) and len(op.results) > 0
 
 
 def has_conditional_values(sch: Schedule, block: Any) -> bool:

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ScriptError, ToolError, VerifyError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, annotation_keys, attrs, create, enter_context, is_block, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, NAMED_VIEWS
+from tir_mlir.dialect.ir.op_views import AffineForOp, CallOp, FuncOp, MemrefCastOp, SubviewOp, isa
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.processes import status
 from tir_mlir.runtime.tools import toolchain
@@ -55,7 +56,7 @@ def check_annotations(module: ir.Module, source: SourceText) -> None:
 
 
 def _annotation_kind(op: ir.Operation) -> str:
-    if op.name == "func.func":
+    if isa(op, FuncOp):
         return annotation_keys.FUNC
     return annotation_keys.BLOCK if is_block(op) else annotation_keys.LOOP
 
@@ -130,7 +131,7 @@ def add_missing_attributes(module: ir.Module) -> None:
     loops = buffers = 0
     for op in walk.ops(module.operation):
         facts = op.attributes
-        if op.name == "affine.for" and attrs.LOOP not in facts:
+        if isa(op, AffineForOp) and attrs.LOOP not in facts:
             facts[attrs.LOOP] = ir.StringAttr.get(f"i{loops}")
             loops += 1
         if op.name in _NAMED and attrs.NAME not in facts and not _is_passed(op):
@@ -140,23 +141,19 @@ def add_missing_attributes(module: ir.Module) -> None:
             facts[attrs.NAMES] = attrs.to_attr([f"v{n}" for n in range(len(attrs.get(op, attrs.ITERS)))])
         if is_block(op) and attrs.SYMS not in facts:
             facts[attrs.SYMS] = attrs.to_attr([])
-        if op.name == "func.func" and len(op.regions[0].blocks):
+        if isa(op, FuncOp) and len(op.regions[0].blocks):
             _name_arguments(op)
-        if (op.name == "affine.for" or op.name == "func.func" or is_block(op)) and attrs.ID not in facts:
-            if op.name != "func.func" or len(op.regions[0].blocks):
+        if (isa(op, AffineForOp, FuncOp) or is_block(op)) and attrs.ID not in facts:
+            if not isa(op, FuncOp) or len(op.regions[0].blocks):
                 facts[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
 
 
 def _is_passed(op: ir.Operation) -> bool:
     """Whether an op is the part of a buffer that a call takes, which has no name."""
     users = [use.owner.operation for use in op.results[0].uses]
-    casts = [user for user in users if user.name == "memref.cast"]
+    casts = [user for user in users if isa(user, MemrefCastOp)]
     users += [use.owner.operation for user in casts for use in user.results[0].uses]
-    return (
-        op.name == "memref.subview"
-        and bool(users)
-        and all(u.name == "memref.cast" or u.name == "func.call" for u in users)
-    )
+    return isa(op, SubviewOp) and bool(users) and all(isa(u, MemrefCastOp, CallOp) for u in users)
 
 
 def _name_arguments(op: ir.Operation) -> None:

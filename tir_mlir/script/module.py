@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     symbol_table,
     visit,
 )
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.extensions import extension_point
 
 
@@ -379,7 +380,7 @@ def _callees(op: ir.Operation) -> set[str]:
     names: set[str] = set()
 
     def look(inner: ir.Operation) -> ir.WalkResult:
-        if inner.name == "func.call":
+        if isa(inner, CallOp):
             names.add(ir.FlatSymbolRefAttr(inner.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
@@ -417,7 +418,7 @@ def called_names(module: ir.Module) -> set[str]:
     callees: set[str] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "func.call":
+        if isa(op, CallOp):
             callees.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import READ, WRITE, Access, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Block, Buffer, Func, Loop, func_of, is_loop, only_reads, parents
+from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.dialect.presburger import Domain, dim_type, question, region_map
 from tir_mlir.visual import sizes
 from tir_mlir.visual.nest import buffer_names
@@ -80,7 +81,7 @@ def accessed_regions(
     func = func_of(block.op)
     values = sizes.choose_sizes(func, given)
     names = buffer_names(func)
-    allocated = {o.result for o in block.body_ops() if o.name == "memref.alloc"}
+    allocated = {o.result for o in block.body_ops() if isa(o, AllocOp)}
     groups: dict[tuple[str, ir.Value], list[Access]] = {}
     for access in accesses(block.op):
         if access.buffer not in allocated and access.buffer in names:

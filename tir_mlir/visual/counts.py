@@ -11,7 +11,7 @@ from tir_mlir.dialect.analysis import Access, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, func_of, is_block, is_loop, only_reads, parents
-from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES
+from tir_mlir.dialect.ir.op_views import ElementAccessOp, isa
 from tir_mlir.dialect.presburger import Domain, dim_type, question
 from tir_mlir.visual import sizes
 from tir_mlir.visual.nest import buffer_names
@@ -85,7 +85,7 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
 def _count(access: Access, fixed_sizes: Mapping[str, int]) -> ElementCount:
     """The number of elements that one access transfers in a run."""
     dom, points = _iterations(access)
-    by_calls = access.op.name not in ELEMENT_ACCESSES
+    by_calls = not isa(access.op, ElementAccessOp)
     extents = access.extents if by_calls else ()
     func = func_of(access.op)
     constants = {

@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
     is_init,
     parents,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
+from tir_mlir.dialect.ir.op_views import AffineLoopOp, isa
 from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.printer import script
 from tir_mlir.visual import counts, nest_picture, sizes, step_charts, tiles
@@ -209,7 +209,7 @@ def _leaves(func: Func) -> list[Block]:
 
 def _ids(block: Block) -> list[int]:
     """The ids of a block and of the blocks and loops around it."""
-    return [block.id, *(Block(p).id for p in parents(block.op) if p.name in AFFINE_LOOPS)]
+    return [block.id, *(Block(p).id for p in parents(block.op) if isa(p, AffineLoopOp))]
 
 
 def _level(loops: Sequence[Loop], focus: Sequence[int]) -> int:

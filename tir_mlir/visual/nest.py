@@ -27,7 +27,8 @@ from tir_mlir.dialect.ir import (
     only_reads,
     ops,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, IFS
+from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.dialect.ir.op_views import AffineForOp, CallOp, IfOp, SubviewOp, isa
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.expressions import ValuePrinter
@@ -163,7 +164,7 @@ class _NestReader:
             if op.name in _BUFFERS:
                 buffer = Buffer(op.results[0])
                 name = self.names.bind(buffer.value, buffer.name, "buf")
-                if op.name != "memref.subview":
+                if not isa(op, SubviewOp):
                     self.buffers[buffer.value] = name
                     owned.append(self._buffer(buffer))
         return tuple(owned), self._body(body)
@@ -171,11 +172,11 @@ class _NestReader:
     def _body(self, body: Sequence[ir.Operation]) -> tuple[NestNode, ...]:
         nodes: list[NestNode] = []
         for op in body:
-            if op.name == "affine.for":
+            if isa(op, AffineForOp):
                 nodes.append(self._loop(Loop(op)))
             elif is_block(op):
                 nodes.append(self._block(Block(op), None))
-            elif op.name in IFS and not is_init(op):
+            elif isa(op, IfOp) and not is_init(op):
                 nodes += self._branches(op)
         return tuple(nodes)
 
@@ -235,4 +236,4 @@ def _short(value: object) -> str:
 
 def _calls(block: Block) -> list[str]:
     body = ops(block.op, skip=lambda o: o != block.op and is_block(o))
-    return [ir.FlatSymbolRefAttr(o.attributes["callee"]).value for o in body if o.name == "func.call"]
+    return [ir.FlatSymbolRefAttr(o.attributes["callee"]).value for o in body if isa(o, CallOp)]

@@ -9,13 +9,11 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import defining_op, dtypes, walk
 from tir_mlir.dialect.ir.op_traits import (
-    ALLOCS,
     ELEMENT_ACCESSES,
-    ELEMENT_LOADS,
-    ELEMENT_STORES,
     NEUTRAL,
     accessed_memref,
 )
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ElementLoadOp, ElementStoreOp, isa
 
 _PLAIN = ELEMENT_ACCESSES | NEUTRAL
 EXACT = "tir.exact"
@@ -41,11 +39,11 @@ def _stored_types(everything: list[ir.Operation]) -> dict[ir.Value, str]:
     """For allocated buffers of floats that are only loaded and stored, a type that has all values stored in them."""
     stores: dict[ir.Value, list[ir.Value]] = {}
     for op in everything:
-        if op.name in ALLOCS and all(u.owner.name in _PLAIN for u in op.results[0].uses):
+        if isa(op, AllocLikeOp) and all(u.owner.name in _PLAIN for u in op.results[0].uses):
             if isinstance(ir.MemRefType(op.results[0].type).element_type, ir.FloatType):
                 stores[op.results[0]] = []
     for op in everything:
-        if op.name in ELEMENT_STORES and accessed_memref(op) in stores:
+        if isa(op, ElementStoreOp) and accessed_memref(op) in stores:
             stores[accessed_memref(op)].append(op.operands[0])
     types: dict[ir.Value, str] = {}
     while True:  # from buffers that hold widened values to those that hold copies of these
@@ -71,7 +69,7 @@ def _type_of(value: ir.Value, narrow: dict[ir.Value, str]) -> str | None:
         return _type_of(op.operands[0], narrow) or dtypes.to_name(op.operands[0].type)
     if op is not None and EXACT in op.attributes:
         return _type_of(op.operands[0], narrow)
-    return narrow.get(accessed_memref(op)) if op is not None and op.name in ELEMENT_LOADS else None
+    return narrow.get(accessed_memref(op)) if op is not None and isa(op, ElementLoadOp) else None
 
 
 def _is_vector(value: ir.Value) -> bool:

@@ -10,6 +10,7 @@ from tir_mlir.dialect.analysis import read_after_write
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.graph import TensorFunc
 from tir_mlir.dialect.ir import Func, annotation_keys, attrs, direct_ops, funcs, op_traits, ops
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineLoopOp, AffineStoreOp, WriteOp, isa
 from tir_mlir.graph.memory import buffer_assignment
 
 IN_PLACE = "graph.in_place"
@@ -111,21 +112,21 @@ _NESTS = op_traits.AFFINE_OPS | op_traits.CHOICES
 
 def _copies_to_itself(nest: ir.Operation) -> bool:
     """Whether a nest only stores elements that it loads from the same position."""
-    if nest.name not in op_traits.AFFINE_LOOPS:
+    if not isa(nest, AffineLoopOp):
         return False
     inner = list(ops(nest))
-    stores = [op for op in inner if op.name in op_traits.WRITING]
+    stores = [op for op in inner if isa(op, WriteOp)]
     return bool(stores) and all(op.name in _NESTS for op in inner) and all(map(_stores_what_is_there, stores))
 
 
 def _stores_what_is_there(store: ir.Operation) -> bool:
-    if store.name != op_traits.AFFINE_STORE:
+    if not isa(store, AffineStoreOp):
         return False
     value, target, *indices = store.operands
     if isinstance(value, ir.BlockArgument):
         return False
     load = ir.OpResult(value).owner.operation
-    same = load.name == op_traits.AFFINE_LOAD and list(load.operands) == [target, *indices]
+    same = isa(load, AffineLoadOp) and list(load.operands) == [target, *indices]
     return same and load.attributes["map"] == store.attributes["map"]
 
 

@@ -13,6 +13,7 @@ from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir import Func, Index, attrs, create, direct_ops, dtypes, funcs, walk
+from tir_mlir.dialect.ir.op_views import CallOp, FuncOp, isa
 from tir_mlir.dialect.symbolic import SizeOrigin, sources
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
@@ -45,7 +46,7 @@ def lower_main(module: ir.Module, plans: Mapping[str, ExecutionPlan], in_arena: 
     Errors: GraphError for a size that no input has.
     """
     lowered = ir.Module.create()
-    functions = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if op.name == "func.func"}
+    functions = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if isa(op, FuncOp)}
     calls = [call for plan in plans.values() for call in plan.every_call]
     called = _callees(functions, [call.callee for call in calls if not call.packed])
     if "tir.next" in module.operation.attributes:
@@ -100,7 +101,7 @@ def _callees(functions: Mapping[str, ir.Operation], names: Sequence[str]) -> lis
         name = waiting.pop(0)
         if name in functions and name not in reached:
             reached[name] = None
-            waiting += [_callee(op) for op in walk.ops(functions[name]) if op.name == "func.call"]
+            waiting += [_callee(op) for op in walk.ops(functions[name]) if isa(op, CallOp)]
     return list(reached)
 
 
@@ -117,7 +118,7 @@ def _add_private(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> ir.
     if attrs.ID in copy.attributes:
         copy.attributes["sym_name"] = ir.StringAttr.get(own_symbol(attrs.get(op, "sym_name")))
     for inner in walk.ops(copy):
-        if inner.name == "func.call" and attrs.ID in functions[_callee(inner)].attributes:
+        if isa(inner, CallOp) and attrs.ID in functions[_callee(inner)].attributes:
             inner.attributes["callee"] = ir.FlatSymbolRefAttr.get(own_symbol(_callee(inner)))
     return copy
 

@@ -15,6 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, copy_op, create, encoding, node_of
 from tir_mlir.dialect.ir import at_end, direct_ops, enter_context, symbols_kept
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.graph.emit import emit
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import find_operator
@@ -127,7 +128,7 @@ class Rewriter:
 
     def facts(self, node: Node) -> tuple[str, Op, dict[str, Any]]:
         """The kind of a node, its operator, and the attributes of that."""
-        if node.op.name != "func.call":
+        if not isa(node.op, CallOp):
             return node.kind, Op.get(f"relax.{node.operator}"), node.attributes
         name = ir.FlatSymbolRefAttr(node.op.attributes["callee"]).value
         if name not in self._callees:

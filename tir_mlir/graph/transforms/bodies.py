@@ -19,6 +19,7 @@ from tir_mlir.dialect.graph import (
     tensor_funcs,
 )
 from tir_mlir.dialect.ir import attrs, enter_context
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.graph.graph import Graph
 
 
@@ -27,7 +28,7 @@ def bodies(func: TensorFunc) -> list[TensorFunc]:
     module, all_bodies = func.module, [func]
     controls = {f.name: f for f in tensor_funcs(module) if f.is_control}
     for body in all_bodies if controls else ():
-        calls = [node.op for node in body.nodes if node.op.name == "func.call"]
+        calls = [node.op for node in body.nodes if isa(node.op, CallOp)]
         names = dict.fromkeys(ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in calls)
         all_bodies += [region for name in names if name in controls for region in controls[name].regions]
     return all_bodies

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, direct_ops, enter_context, funcs, symbols_kept, visit
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.size_code import symbols
@@ -93,7 +94,7 @@ def _packed_names(func: TensorFunc) -> set[str]:
 
 
 def _callee(op: ir.Operation) -> str | None:
-    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value if op.name == "func.call" else None
+    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value if isa(op, CallOp) else None
 
 
 def drop_unused_inputs(func: TensorFunc, weights_only: bool = True) -> None:

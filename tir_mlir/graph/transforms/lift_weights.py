@@ -20,6 +20,7 @@ from tir_mlir.dialect.graph import (
     replace_node,
 )
 from tir_mlir.dialect.ir import attrs, enter_context, symbols_kept
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of
@@ -254,7 +255,7 @@ def is_number(array: np.ndarray) -> bool:
 
 def takes_number(node: Node) -> bool:
     """Whether one operand of a node may be a number: the other one is a tensor of its type and no number itself."""
-    if node.op.name != "func.call" or kind_of(node.operator) is not OperatorKind.ELEMENTWISE or len(node.inputs) != 2:
+    if not isa(node.op, CallOp) or kind_of(node.operator) is not OperatorKind.ELEMENTWISE or len(node.inputs) != 2:
         return False
     types = [ir.RankedTensorType(value.type) for value in node.inputs]
     return types[0].element_type == types[1].element_type and any(t.rank > 0 for t in types)

@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     symbol_table,
 )
+from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.dialect.ir.views import SIZE_PRELUDE, sizes_of
 from tir_mlir.dialect.presburger import assume
 from tir_mlir.dialect.presburger.sets import assumptions
@@ -164,7 +165,7 @@ class _Merge:
         """Give the allocations of a copy names that are free in the new function. Returns the new names by the old."""
         names: dict[str, str] = {}
         for op in direct_ops(copy.op)[:-1]:
-            if op.name == "memref.alloc":
+            if isa(op, AllocOp):
                 old = attrs.get(op, attrs.NAME, "buf")
                 names[old] = _free(old, self.names)
                 attrs.put(op, attrs.NAME, names[old])

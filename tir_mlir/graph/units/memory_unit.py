@@ -9,6 +9,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, clone_module, enter_context, walk
+from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.graph.memory.calls_in_place import Pair, is_safe
 from tir_mlir.graph.units.canonical import parse_canonical
 from tir_mlir.graph.units.unit_queries import Goal, UnitQuery, decode_query, encode_result, run_unit
@@ -75,7 +76,7 @@ def _run(passes: Sequence[str], module: ir.Module, content: Content) -> None:
 
 
 def _allocs(op: ir.Operation) -> list[ir.Operation]:
-    return [inner for inner in walk.ops(op) if inner.name == "memref.alloc"]
+    return [inner for inner in walk.ops(op) if isa(inner, AllocOp)]
 
 
 def _size_changes(op: ir.Operation) -> bool:

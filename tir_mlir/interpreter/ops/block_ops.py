@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import OutOfBoundsError
 from tir_mlir.dialect.ir import Block, Func, attrs, constraints
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.interpreter.codegen import FunctionWriter, writes
 from tir_mlir.interpreter.counters import RUNS
 
@@ -41,7 +42,7 @@ def start(w: FunctionWriter, op: ir.Operation) -> None:
 def _emit_breakpoint(w: FunctionWriter, op: ir.Operation, name: str, iters: list[str], values: list[str]) -> None:
     condition = w.options.breakpoints.get(name)
     if name == "root" and condition is None:
-        condition = w.options.breakpoints.get(Func(op).name) if op.name == "func.func" else None
+        condition = w.options.breakpoints.get(Func(op).name) if isa(op, FuncOp) else None
     if condition is None and attrs.get(op, attrs.ANNOTATIONS, {}).get(BREAKPOINT):
         condition = True
     if callable(condition):

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.dialect.ir import funcs, walk
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.equivalence import described_kernels
 from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, Shared, writes
 from tir_mlir.interpreter.kinds import kind_of, size
@@ -90,7 +91,7 @@ class Described:
         implementation, parsed = intrinsic.impl_func(), intrinsic.desc_func()
         shared.alive += [implementation, parsed]
         impl = implementation.func
-        calls = [described_kernels.call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
+        calls = [described_kernels.call_of(op) for op in walk.ops(impl.op) if isa(op, CallOp)]
         if len(calls) != 1 or calls[0].callee != self.callee or len(calls[0].given) != len(passed):
             return None
         pattern, offsets = calls[0].given, {}

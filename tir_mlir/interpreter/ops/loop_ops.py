@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, Loop, attrs, bound_value, is_block, read_map, walk
+from tir_mlir.dialect.ir.op_views import AffineForOp, isa
 from tir_mlir.interpreter import buffer_names
 from tir_mlir.interpreter.codegen import FunctionWriter, writes
 
@@ -223,8 +224,8 @@ def emit_concurrent_loops(
     sums: bool = False,
 ) -> None:
     """Emit concurrent loops: in reverse order (lanes with reductions forwards), with race detection."""
-    title = Loop(op).name if op.name == "affine.for" else " and ".join(n for _, n, _ in bounds)
-    together = _reduction_group(Loop(op)) if op.name == "affine.for" else ""
+    title = Loop(op).name if isa(op, AffineForOp) else " and ".join(n for _, n, _ in bounds)
+    together = _reduction_group(Loop(op)) if isa(op, AffineForOp) else ""
     private = "".join(f"{w.value(v)}, " for v in buffer_names.private_buffers(w.func, op) if v in w.variables)
     w.put(f"_watch.enter({title!r}, ({private}), {together!r})")
 

@@ -13,12 +13,12 @@ from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError
 from tir_mlir.dialect.ir import Block, Buffer, access_indices, attrs, enclosing_block, is_block, ops, parents
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
-    AFFINE_STORE,
     ELEMENT_LOADS,
     ELEMENT_STORES,
     accessed_memref,
     index_operands,
 )
+from tir_mlir.dialect.ir.op_views import AffineStoreOp, isa
 from tir_mlir.interpreter.arena_memory import typed_view
 from tir_mlir.interpreter.buffer_names import root
 from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, Ref, writes
@@ -366,7 +366,7 @@ def reduction(op: ir.Operation, memref: ir.Value) -> int:
         return -outer.id - 1 if store is not None and outer is not None else 0
     buffer = root(memref)
     if block.init is not None:
-        starts = any(o.name == AFFINE_STORE and root(accessed_memref(o)) == buffer for o in ops(block.init))
+        starts = any(isa(o, AffineStoreOp) and root(accessed_memref(o)) == buffer for o in ops(block.init))
         return block.id + 1 if starts else 0
     both = AFFINE_ELEMENT_ACCESSES
     uses = {o.name for o in ops(block.op) if o.name in both and root(accessed_memref(o)) == buffer}

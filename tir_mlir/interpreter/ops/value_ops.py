@@ -12,6 +12,7 @@ from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import AssumptionError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.op_traits import INTEGER_RING, OPS
+from tir_mlir.dialect.ir.op_views import SelectOp, isa
 from tir_mlir.interpreter.codegen import FunctionWriter, writes
 from tir_mlir.interpreter.counters import FLOPS, destination
 from tir_mlir.interpreter.floats import ROUND
@@ -58,7 +59,7 @@ def arithmetic(w: FunctionWriter, op: ir.Operation) -> None:
         w.put(f"{w.define(result, attrs.get(op, attrs.NAME, ''))} = {text}")
     else:
         text = scalar_ops.expression(op, LANES[: len(args)], w.keep, w.options.exact)
-        if op.name == "arith.select" and not isinstance(op.operands[0].type, ir.VectorType):
+        if isa(op, SelectOp) and not isinstance(op.operands[0].type, ir.VectorType):
             w.put(f"{w.define(result)} = {args[1]} if {args[0]} else {args[2]}")
         else:
             over = args[0] if len(args) == 1 else f"zip({', '.join(args)})"

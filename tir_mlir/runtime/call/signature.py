@@ -12,6 +12,7 @@ from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, only_reads, symbol_name
 from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
+from tir_mlir.dialect.ir.op_views import FuncOp, IntToPtrOp, isa
 from tir_mlir.dialect.ir.size_products import evaluate_size, shape_variables, size_source
 from tir_mlir.dialect.presburger import constraint_text
 from tir_mlir.dialect.presburger.sets import assumptions
@@ -88,7 +89,7 @@ def signatures(module: ir.Module) -> dict[str, CallSignature]:
     """The signatures of all functions with a body that are not private, by symbol name."""
     by_name = {}
     for op in module.body.operations:
-        if op.operation.name != "func.func" or not len(op.operation.regions[0].blocks):
+        if not isa(op.operation, FuncOp) or not len(op.operation.regions[0].blocks):
             continue
         if attrs.get(op, "sym_visibility") == "private":
             continue
@@ -178,7 +179,7 @@ def _is_written(value: ir.Value) -> bool:
         if op.name in WRITTEN_OPERAND:
             if use.operand_number == WRITTEN_OPERAND[op.name]:
                 return True
-        elif op.name == "llvm.inttoptr" and attrs.get(op, attrs.ACCESS) == "r":
+        elif isa(op, IntToPtrOp) and attrs.get(op, attrs.ACCESS) == "r":
             continue
         elif op.name.startswith("linalg.") and "operandSegmentSizes" in op.attributes:
             if use.operand_number >= ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]:

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir import processes
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.dialect.ir import llvm_intrinsics, walk
+from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import installation
 from tir_mlir.runtime.llvm import object_code
@@ -48,7 +49,7 @@ def _isolate_call(op: ir.Operation) -> str:
     parameters, body, names = [], [], []
     for number, value in enumerate(op.operands):
         constant = value.owner
-        if isinstance(constant, ir.Block) or constant.name != "arith.constant":
+        if isinstance(constant, ir.Block) or not isa(constant, ConstantOp):
             parameters.append(f"%v{number}: {value.type}")
         else:
             body.append(f"  %v{number} = llvm.mlir.constant({constant.attributes['value']}) : {value.type}")

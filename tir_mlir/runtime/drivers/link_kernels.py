@@ -16,6 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, visit
+from tir_mlir.dialect.ir.op_views import CallOp, FuncOp, isa
 from tir_mlir.runtime.cache.store import cached_text
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
@@ -203,12 +204,12 @@ def _declarations(module: ir.Module) -> list[ir.OpView]:
     called: set[str] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "func.call":
+        if isa(op, CallOp):
             called.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
     visit(module.operation, look)
-    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    functions = [op for op in module.body.operations if isa(op.operation, FuncOp)]
     return [
         op for op in functions if not _has_body(op) and _name(op) in called and attrs.UNIT not in op.attributes
     ]  # the code of a unit is not looked for

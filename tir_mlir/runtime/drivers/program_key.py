@@ -11,6 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import variables
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation, stamp
 from tir_mlir.runtime.drivers import link_kernels
@@ -47,7 +48,7 @@ def _imported_files(source: str) -> list[str]:
 
 def declared_functions(module: ir.Module) -> list[str]:
     """The functions that a program declares, which have no body."""
-    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    functions = [op for op in module.body.operations if isa(op.operation, FuncOp)]
     return [ir.StringAttr(op.attributes["sym_name"]).value for op in functions if not len(op.regions[0].blocks)]
 
 

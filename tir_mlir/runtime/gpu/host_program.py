@@ -22,6 +22,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, dtypes, parent_op, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, INDEX_CASTS, MEMREF_CASTS, NEUTRAL, VIEWS, WIDENINGS
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ConstantOp, ViewLikeOp, defining_op, isa
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
 from tir_mlir.runtime.drivers.device_driver import Dim3, Launch
 
@@ -134,11 +135,11 @@ class HostProgram:
         extra: Any = None
         if op.name == "gpu.launch_func":
             extra = _launch_of(op)
-        elif op.name == "arith.constant":
+        elif isa(op, ConstantOp):
             extra = attrs.from_attr(op.attributes["value"])
         elif op.name.startswith("affine.") and "map" in op.attributes:
             extra = _map_of(ir.AffineMapAttr(op.attributes["map"]).value)
-        elif op.name in ALLOCS:
+        elif isa(op, AllocLikeOp):
             extra = _shape_and_bits(ir.MemRefType(op.results[0].type))
         elif op.name == "memref.reinterpret_cast":
             extra = _is_whole(op)
@@ -251,7 +252,7 @@ def _alignments(func: ir.Operation, parameters: Sequence[ir.Value]) -> dict[int,
 
 def _parameter_of(value: ir.Value, parameters: Sequence[ir.Value]) -> int | None:
     """The parameter behind a buffer; None for a number, and for memory of the function."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name in VIEWS:
+    while defining_op(value, ViewLikeOp) is not None:
         value = value.owner.operands[0]
     return parameters.index(value) if isinstance(value.type, ir.MemRefType) and value in parameters else None
 

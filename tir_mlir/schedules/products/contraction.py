@@ -12,14 +12,12 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, bits, defining_op, dtypes, enter_context, ops, signs
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_LOAD,
-    AFFINE_STORE,
-    ELEMENT_LOADS,
     PRODUCTS,
     SUMS,
     WIDENINGS,
     accessed_memref,
 )
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ElementLoadOp, isa
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.handles import BlockHandle
 from tir_mlir.schedule.info import BlockInfo, BufferInfo, RegionInfo
@@ -225,7 +223,7 @@ def reads_only_as(block: Block, name: str, dtype: str) -> bool:
         T.Cast("int32", A[..]) of int8                 as int32
         T.Cast("int32", A[..]) of float32, A[..] < 1   not: as int32, or without the cast, it is another value
     """
-    loads = [op for op in ops(block.op) if op.name in ELEMENT_LOADS and _name(op) == name]
+    loads = [op for op in ops(block.op) if isa(op, ElementLoadOp) and _name(op) == name]
     users = [use.owner.operation for load in loads for use in load.results[0].uses]
     return bool(users) and all(_widens(user, dtype) for user in users)
 
@@ -236,7 +234,7 @@ def is_product(block: Block, operands: Collection[str], out: str, dtype: str) ->
 
         C[..] = C[..] + T.Cast("int32", A[..]) * T.Cast("int32", B[..])
     """
-    stores = [op for op in block.body_ops() if op.name == AFFINE_STORE]
+    stores = [op for op in block.body_ops() if isa(op, AffineStoreOp)]
     if len(stores) != 1 or _name(stores[0]) != out:
         return False
     total = defining_op(stores[0].operands[0])
@@ -285,4 +283,4 @@ def _element(op: ir.Operation | None, dtype: str) -> str | None:
         op = defining_op(op.operands[0])
     elif op is not None and signs.dtype_of(op.results[0]) != dtype:
         return None
-    return _name(op) if op is not None and op.name == AFFINE_LOAD else None
+    return _name(op) if op is not None and isa(op, AffineLoadOp) else None

@@ -13,6 +13,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis.indirect_accesses import affine_value
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create
+from tir_mlir.dialect.ir.op_views import ApplyOp, FloorDivOp, isa
 from tir_mlir.dialect.presburger import disjunction, domain, holds, intervals, question
 from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import arithmetic, calls, loops, regions
@@ -354,8 +355,8 @@ def insert_predicate(
 
 def _runs_anywhere(op: ir.Operation) -> bool:
     """Whether an op may run where a guard does not hold: arithmetic that divides by nothing that may be 0."""
-    if not op.name.startswith("arith.") or op.name == "arith.floordivsi":
-        return op.name == "affine.apply" or (op.name == "arith.floordivsi" and _divides_by_size(op))
+    if not op.name.startswith("arith.") or isa(op, FloorDivOp):
+        return isa(op, ApplyOp) or (isa(op, FloorDivOp) and _divides_by_size(op))
     return "div" not in op.name and "rem" not in op.name
 
 

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import affine, scf
 
 from tir_mlir.dialect.ir import create, dtypes
+from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.items import AffineCondition, Const, Expr, ScriptValue, mlir_type
 from tir_mlir.script.parser.source import ParseError
@@ -52,7 +53,7 @@ def _choose(test: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -
     dtype = arithmetic.common_dtype(*sides)
     if dtypes.lanes(dtype) > 1:
         raise ParseError(f"a choice of one side has a scalar, not a value of type {dtype}; T.Select chooses lanes")
-    yield_ = affine.yield_ if draft.name == "affine.if" else scf.yield_
+    yield_ = affine.yield_ if isa(draft, AffineIfOp) else scf.yield_
     for region, side in zip(draft.regions, sides, strict=True):
         with ir.InsertionPoint(region.blocks[0]):
             yield_([arithmetic.to_value(side, dtype)])

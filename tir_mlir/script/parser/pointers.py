@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import arith, llvm, memref
 
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.script.language.markers import DType
 from tir_mlir.script.language.operations import ACCESS_MASKS, MATRIX_CALLS
 from tir_mlir.script.parser import arithmetic
@@ -73,7 +74,7 @@ def _is_top(value: ir.Value) -> bool:
     """Whether a value is defined at the top level of the function, so that it is a valid affine symbol."""
     owner = value.owner
     parent = None if isinstance(owner, ir.Block) else owner.parent
-    return parent is not None and parent.name == "func.func"
+    return parent is not None and isa(parent, FuncOp)
 
 
 def metadata(buffer: BufferRef) -> Any:
@@ -245,7 +246,7 @@ def _base(buffer: BufferRef, mode: str = "rw") -> ir.Value:
 def _declare(module: ir.Module, name: str, args: list[ir.Type], results: list[ir.Type]) -> None:
     call_type = ir.FunctionType.get(args, results)
     for op in module.body.operations:
-        if op.operation.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name:
+        if isa(op.operation, FuncOp) and ir.StringAttr(op.attributes["sym_name"]).value == name:
             declared = ir.TypeAttr(op.attributes["function_type"]).value
             if declared != call_type:
                 raise ParseError(f"{name} is called as {call_type} here but is {declared} in this module")

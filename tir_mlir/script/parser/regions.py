@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Region, accessed_regions, declare, root_region
 from tir_mlir.dialect.analysis.regions import outer_iters
 from tir_mlir.dialect.ir import Block, Buffer, Index, attrs, is_symbol, symbol_name, visit
+from tir_mlir.dialect.ir.op_views import CallOp, FuncOp, IntToPtrOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import RegionRef
@@ -83,7 +84,7 @@ def _has_call(op: ir.Operation) -> bool:
 
     def look(inner: ir.Operation) -> ir.WalkResult:
         nonlocal found
-        found = found or inner.name == "func.call" or inner.name == "llvm.inttoptr"
+        found = found or isa(inner, CallOp, IntToPtrOp)
         return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
 
     visit(op, look)
@@ -107,4 +108,4 @@ def _add_symbols(block: Block, regions: list[Region]) -> None:
 def is_size(value: ir.Value) -> bool:
     owner = value.owner
     parent = owner.owner if isinstance(owner, ir.Block) else owner.parent
-    return parent is not None and parent.operation.name == "func.func"
+    return parent is not None and isa(parent.operation, FuncOp)

@@ -12,6 +12,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes, llvm_intrinsics, vectors
+from tir_mlir.dialect.ir.op_views import SubviewOp, isa
 from tir_mlir.script.language.markers import DType
 from tir_mlir.script.parser import arithmetic, pointers
 from tir_mlir.script.parser.items import (
@@ -75,7 +76,7 @@ class StridedLanes:
     def _is_window(self) -> bool:
         """Whether the buffer is a view that takes the strides of its source: its rows count, wherever they are."""
         owner = self.buffer.ssa.owner
-        return not isinstance(owner, ir.Block) and owner.name == "memref.subview" and not self.buffer.stride_values
+        return not isinstance(owner, ir.Block) and isa(owner, SubviewOp) and not self.buffer.stride_values
 
 
 def _are_dense(strides: Sequence[int], shape: Sequence[int]) -> bool:

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_value, symbols_by_name
+from tir_mlir.dialect.ir.op_views import StridedMetadataOp, isa
 from tir_mlir.script.printer.literals import quote, sequence
 from tir_mlir.script.printer.precedence import ADD, binary
 
@@ -115,7 +116,7 @@ def stride_names(buffer: Buffer) -> list[str] | None:
         return None
     for use in buffer.value.uses:
         op = use.owner
-        if op.operation.name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes:
+        if isa(op.operation, StridedMetadataOp) and attrs.STRIDES in op.attributes:
             return attrs.get(op, attrs.STRIDES)
     return None
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, COUNTED_LOOPS, IFS, LOADS, NAMED_VIEWS, STORES, accessed_memref
+from tir_mlir.dialect.ir.op_traits import ALLOCS, COUNTED_LOOPS, NAMED_VIEWS, STORES, accessed_memref
+from tir_mlir.dialect.ir.op_views import CallOp, IfOp, LoadOp, StoreOp, isa
 
 BUFFER_OPS = ALLOCS | NAMED_VIEWS
 _STATEMENTS = STORES | COUNTED_LOOPS | BUFFER_OPS
@@ -50,9 +51,9 @@ def _is_used(value: ir.Value) -> bool:
 
 
 def _reads(op: ir.Operation) -> bool:
-    if op.name in (*LOADS, "func.call"):
+    if isa(op, LoadOp, CallOp):
         return any(_is_used(r) for r in op.results) and attrs.NAME not in op.attributes
-    return op.name in IFS and not is_statement(op) and attrs.NAME not in op.attributes
+    return isa(op, IfOp) and not is_statement(op) and attrs.NAME not in op.attributes
 
 
 def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
@@ -85,8 +86,8 @@ def _child_in(positions: dict[ir.Operation, int], op: ir.Operation) -> ir.Operat
 def _may_change(statement: ir.Operation, reader: ir.Operation) -> bool:
     """Whether a statement may write what `reader` reads; a call may write anything."""
     inner = walk.ops(statement)
-    if reader.name == "func.call" or any(o.name == "func.call" for o in inner):
+    if isa(reader, CallOp) or any(isa(o, CallOp) for o in inner):
         return True
-    written = {Buffer(accessed_memref(o)).root for o in inner if o.name in STORES}
-    read = {Buffer(accessed_memref(o)).root for o in walk.ops(reader) if o.name in LOADS}
+    written = {Buffer(accessed_memref(o)).root for o in inner if isa(o, StoreOp)}
+    read = {Buffer(accessed_memref(o)).root for o in walk.ops(reader) if isa(o, LoadOp)}
     return bool(written & read)

@@ -11,6 +11,7 @@ from tir_mlir.dialect.analysis import address, base_of, declared_count, extra_of
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, CASTS, IFS, UNSIGNED, accessed_memref
+from tir_mlir.dialect.ir.op_views import ApplyOp, ConstantOp, ScfIfOp, defining_op, isa
 from tir_mlir.dialect.presburger import disjunction, enclosing_ranges, has_division, intervals, sides
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import vector_values
@@ -122,7 +123,7 @@ class ValuePrinter:
 
     def condition(self, op: ir.Operation) -> ExprText:
         """The condition of an `affine.if` or `scf.if`."""
-        if op.name == "scf.if":
+        if isa(op, ScfIfOp):
             return self.text(op.operands[0])
         parts = [self._part(c, op) for c in walk.constraints(op)]
         result = parts[0]
@@ -132,7 +133,7 @@ class ValuePrinter:
 
     def always_holds(self, guard: ir.Operation) -> bool:
         """Whether the ranges of loops and iters imply a guard."""
-        if guard.name == "scf.if":
+        if isa(guard, ScfIfOp):
             return False
         box = enclosing_ranges(guard)
         return all(not c.is_eq and intervals.at_least_zero(c.index, box) for c in walk.constraints(guard))
@@ -290,7 +291,7 @@ def _dtype(value: ir.Value) -> str:
 
 def _constant_cast(value: ir.Value, dtype: str) -> ExprText | None:
     """A cast of a constant index, or of a typed integer to a float, folded as the parser does."""
-    typed = None if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant" else value.owner
+    typed = None if defining_op(value, ConstantOp) is None else value.owner
     if typed is not None and isinstance(value.type, ir.IntegerType) and dtypes.is_float(dtype):
         number = ir.IntegerAttr(typed.attributes["value"]).value
         is_exact = value.type.width > 1 and not dtypes.is_unsigned(_dtype_name(value)) and int(float(number)) == number
@@ -299,10 +300,10 @@ def _constant_cast(value: ir.Value, dtype: str) -> ExprText | None:
         value = value.owner.operands[0]
     if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
         return None
-    if value.owner.name == "arith.constant":
+    if isa(value.owner, ConstantOp):
         number: int | None = ir.IntegerAttr(value.owner.attributes["value"]).value
     else:
-        number = read_apply(value).simplify().as_constant() if value.owner.name == "affine.apply" else None
+        number = read_apply(value).simplify().as_constant() if isa(value.owner, ApplyOp) else None
     if number is None:
         return None
     type_ = dtypes.to_mlir(dtype)
@@ -316,7 +317,7 @@ def _constant_cast(value: ir.Value, dtype: str) -> ExprText | None:
 def _explicit_int32(value: ir.Value, dtype: str) -> ExprText | None:
     """An int32 constant printed with its type, because the type of the cast cannot hold it."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant" or _dtype_name(value) != "int32":
+    if isinstance(owner, ir.Block) or not isa(owner, ConstantOp) or _dtype_name(value) != "int32":
         return None
     number = ir.IntegerAttr(owner.attributes["value"]).value
     if dtypes.is_float(dtype) or dtypes.fits(number, dtype):
@@ -328,7 +329,7 @@ def _is_true(value: ir.Value) -> bool:
     op = value.owner
     if not isinstance(op, ir.Block) and op.name == "vector.broadcast":
         return _is_true(op.operands[0])
-    if isinstance(op, ir.Block) or op.name != "arith.constant" or isinstance(value.type, ir.VectorType):
+    if isinstance(op, ir.Block) or not isa(op, ConstantOp) or isinstance(value.type, ir.VectorType):
         return False
     return bool(ir.BoolAttr(op.attributes["value"]).value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size
+from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
@@ -83,8 +84,8 @@ class FunctionPrinter:
 
     def _root(self, ops: list[ir.Operation]) -> None:
         """The body; the function is its own root block, printed as a comment."""
-        allocs = [o for o in ops if o.name == "memref.alloc"]
-        body = [o for o in ops if o.name != "memref.alloc"]
+        allocs = [o for o in ops if isa(o, AllocOp)]
+        body = [o for o in ops if not isa(o, AllocOp)]
         facts = self.func.annotations
         written = self.options.spelling == "sblock" and _are_bare_nests(body)  # TVM makes no root for these
         if not facts and not written and not self._has_root(body, bool(allocs)):

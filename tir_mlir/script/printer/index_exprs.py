@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, attrs
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.script.printer.literals import integer
 from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, ExprText, binary, call
@@ -268,4 +269,4 @@ def _fully_simplified(index: Index) -> Index:
 def _is_size(value: ir.Value) -> bool:
     """Sizes (not loop variables or iters) go last in a sum."""
     owner = value.owner
-    return owner.owner.operation.name == "func.func" if isinstance(owner, ir.Block) else True
+    return isa(owner.owner.operation, FuncOp) if isinstance(owner, ir.Block) else True

@@ -27,7 +27,17 @@ from tir_mlir.dialect.ir import (
     signs,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, ALLOCS, IFS, STORES
+from tir_mlir.dialect.ir.op_traits import ALLOCS, IFS, STORES
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    AffineStoreOp,
+    AffineVectorStoreOp,
+    AllocOp,
+    MemrefCastOp,
+    SubviewOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import BufferPrinter
@@ -132,9 +142,9 @@ class StatementPrinter:
 
     def _store(self, op: ir.Operation) -> None:
         stored = op.operands[0]
-        if op.name == AFFINE_STORE:
+        if isa(op, AffineStoreOp):
             target = self.values.affine_access(op)
-        elif op.name == "affine.vector_store":
+        elif isa(op, AffineVectorStoreOp):
             target, stored = vector_values.target(self.values, op)
         else:
             target = self.values.access(op.operands[1], list(op.operands)[2:])
@@ -219,7 +229,7 @@ class StatementPrinter:
         chain = [loop]
         while self.options.syntax_sugar and self._is_plain(chain[-1]):
             inner = [o for o in chain[-1].body_ops() if is_statement(o) or is_let(o)]
-            if len(inner) != 1 or inner[0].name != "affine.for":
+            if len(inner) != 1 or not isa(inner[0], AffineForOp):
                 break
             candidate = Loop(inner[0])
             if not self._is_plain(candidate) or any(candidate.upper.uses(outer.var) for outer in chain):
@@ -272,8 +282,8 @@ class StatementPrinter:
         name = "" if self.options.anonymous else block.name
         self.writer.line(f"with {self.options.block}({quote(name)}):", block.id)
         ops = block.body_ops()
-        owned = [o for o in ops if o.name == "memref.alloc"]
-        views = [o for o in ops if o.name == "memref.subview" and attrs.NAME in o.attributes]
+        owned = [o for o in ops if isa(o, AllocOp)]
+        views = [o for o in ops if isa(o, SubviewOp) and attrs.NAME in o.attributes]
         init = block.init
         with self.writer.indent(), self.names.scope():
             self._iters(block)
@@ -357,7 +367,7 @@ def _is_remap(it: Iter) -> bool:
     if var is None or it.kind not in "SR" or not isinstance(var.owner, ir.Block):
         return False
     parent = var.owner.owner.operation
-    if parent.name != "affine.for" or is_bound_value(parent):
+    if not isa(parent, AffineForOp) or is_bound_value(parent):
         return False
     loop = Loop(parent)
     if len(loop.lowers) != 1 or len(loop.uppers) != 1:
@@ -386,7 +396,7 @@ def _argument(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> 
 
 def _buffer(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> str:
     """A whole buffer by its name, a view without a name as the region that it is of."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name == "memref.cast":
+    while defining_op(value, MemrefCastOp) is not None:
         value = value.owner.operands[0]
     buffer = Buffer(value)
     if buffer.is_view and attrs.NAME not in value.owner.attributes:

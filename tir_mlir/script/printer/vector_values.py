@@ -11,7 +11,8 @@ from mlir import ir
 from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed_memref
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, isa
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call
 
@@ -152,7 +153,7 @@ def dense(attribute: ir.Attribute, type_: ir.VectorType, dtype: str | None) -> E
 
 def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
     makers = [v.owner for v in op.operands]
-    loads = [m.operation for m in makers if not isinstance(m, ir.Block) and m.name == AFFINE_LOAD]
+    loads = [m.operation for m in makers if not isinstance(m, ir.Block) and isa(m, AffineLoadOp)]
     if len(loads) == len(makers) and _steps(loads) is not None and not any(map(values.names.get, op.operands)):
         return _strided_access(values, loads)
     lanes = [_lane(v) for v in op.operands]

@@ -11,6 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, TuneError, TuneWarning
 from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs, held_module, ops, walk
+from tir_mlir.dialect.ir.op_views import AffineForOp, CallOp, isa
 from tir_mlir.extensions import implement
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN, FINDER, Finder, ScheduledProgram
 from tir_mlir.schedule import Schedule
@@ -110,7 +111,7 @@ def leave() -> None:
 def _is_scheduled(func: Func) -> bool:
     """Whether a loop has a kind or an annotation, or a block has more loops than iters."""
     for op in ops(func.op):
-        if op.name == "affine.for" and (
+        if isa(op, AffineForOp) and (
             attrs.get(op, attrs.KIND, "serial") != "serial" or attrs.ANNOTATIONS in op.attributes
         ):
             return True
@@ -122,5 +123,5 @@ def _calls_own(module: ir.Module) -> bool:
     """Whether a function calls another one of the module that has a body."""
     with enter_context():
         names = {func.name for func in funcs(module)}
-        calls = [op for op in ops(module.operation) if op.name == "func.call"]
+        calls = [op for op in ops(module.operation) if isa(op, CallOp)]
         return any(ir.FlatSymbolRefAttr(op.attributes["callee"]).value in names for op in calls)

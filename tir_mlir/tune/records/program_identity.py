@@ -11,6 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import enter_context, funcs, held_module, ops
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.script.structural_equal import canonical
 
 _DEFINITION = re.compile(r"^    def (\w+)\(", re.MULTILINE)
@@ -57,7 +58,7 @@ def _without_names(module: ir.Module) -> str:
     text = canonical(module, names=False, symbols=False)
     with enter_context():
         names = [f.name for f in funcs(module)]
-        calls = [op for op in ops(module.operation) if op.name == "func.call"]
+        calls = [op for op in ops(module.operation) if isa(op, CallOp)]
         called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in calls}
     if called.intersection(names):
         return text

@@ -12,6 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import enter_context, held_module, visit
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.runtime.drivers.link_kernels import kernel_text
 from tir_mlir.runtime.kernels.registry import find_kernel, needed_by
 from tir_mlir.runtime.library import Library
@@ -144,7 +145,7 @@ def _called_kernels(module: ir.Module) -> list[tuple[str, Callable[[], None]]]:
     builders: dict[str, Callable[[], None]] = {}
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "func.call":
+        if isa(op, CallOp):
             symbol = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             if (builder := find_kernel(symbol)) is not None:
                 builders[symbol] = builder

@@ -12,6 +12,7 @@ from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import GraphError, LinalgError, TirError, VerifyError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, enter_context, funcs, ops, parents
+from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 from tir_mlir.dialect.symbolic import from_affine, parse, size_of
 from tir_mlir.extensions import implement
 from tir_mlir.graph.builder import GraphBuilder, Value
@@ -101,7 +102,7 @@ class _LinalgImporter:
         """The value of a tensor; a constant becomes a weight where it is first read."""
         if value not in self.values:
             owner = value.owner
-            if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+            if isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
                 producer = "an argument" if isinstance(owner, ir.Block) else owner.name
                 raise LinalgError(
                     f"{op.name} reads what {producer} makes, which is not a tensor of a graph", op.location
@@ -193,7 +194,7 @@ def is_glue(op: ir.Operation) -> bool:
     """Whether an op is part of the ops that read it: constants, fills, sizes, numbers, assertions about these."""
     if op.name in _GLUE:
         return True
-    return op.name.startswith("arith.") and not len(op.regions) and (op.name == "arith.constant" or not _on_tensors(op))
+    return op.name.startswith("arith.") and not len(op.regions) and (isa(op, ConstantOp) or not _on_tensors(op))
 
 
 def outline_op(op: ir.Operation) -> tuple[ir.Module, list[ir.Value]]:
@@ -233,7 +234,7 @@ def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> lis
     read = [n for n, arg in enumerate(args) if any(use.owner.name != "tensor.dim" for use in arg.uses)]
     for op in [o for o in ops(func) if o.name == "tensor.dim" and o.operands[0] in args]:
         axis = op.operands[1].owner
-        if isinstance(axis, ir.Block) or axis.name != "arith.constant":
+        if isinstance(axis, ir.Block) or not isa(axis, ConstantOp):
             continue
         size = shapes[args.index(op.operands[0])][ir.IntegerAttr(axis.attributes["value"]).value]
         positions = [(n, d) for n in read for d, extent in enumerate(shapes[n]) if extent == size]
@@ -266,7 +267,7 @@ def _collect(op: ir.Operation, sliced: list[ir.Operation], inputs: list[ir.Value
 def is_weight(value: ir.Value) -> bool:
     """Whether a value is a constant tensor of more than one number."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant" or not isinstance(value.type, ir.RankedTensorType):
+    if isinstance(owner, ir.Block) or not isa(owner, ConstantOp) or not isinstance(value.type, ir.RankedTensorType):
         return False
     return splat_of(owner.attributes["value"]) is None
 

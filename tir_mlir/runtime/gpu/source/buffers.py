@@ -9,7 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.op_traits import MEMREF_CASTS, NAMED_VIEWS, RETYPED, VIEWS
+from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, RETYPED, VIEWS
+from tir_mlir.dialect.ir.op_views import SameIndicesOp, isa
 from tir_mlir.runtime.gpu.source.texts import ADD, MUL, CExpression, binary
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -66,7 +67,7 @@ def text_of(number: Number) -> CExpression:
 def view_of(op: ir.Operation, source: BufferView, text: Callable[[ir.Value], CExpression]) -> BufferView:
     """The position of the result of a view op. `text`: the expression of an index. Raises BuildError."""
     type_ = ir.MemRefType(op.results[0].type)
-    if op.name in MEMREF_CASTS:
+    if isa(op, SameIndicesOp):
         return source
     if op.name in VIEWS & RETYPED:
         operands = iter(list(op.operands)[1:])

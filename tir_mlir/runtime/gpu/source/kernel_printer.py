@@ -13,14 +13,25 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, bits, over_dims, read_map, to_name, walk
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_VALUES,
-    COUNTED_LOOPS,
     ELEMENT_LOADS,
     ELEMENT_STORES,
-    IFS,
-    LOADS,
     VIEWS,
-    YIELDS,
     is_pure,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    AffineIfOp,
+    ApplyOp,
+    ConstantOp,
+    CountedLoopOp,
+    IfOp,
+    LoadOp,
+    ScfIfOp,
+    VectorStoreOp,
+    ViewLikeOp,
+    YieldOp,
+    defining_op,
+    isa,
 )
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.runtime.gpu.source.buffers import BufferView, Number, plus, text_of, times, view_of
@@ -130,9 +141,9 @@ class _KernelPrinter:
         """The buffers that the kernel writes."""
         written = set()
         for op in walk.ops(self._op):
-            if not _only_computes(op) and op.name not in VIEWS:
+            if not _only_computes(op) and not isa(op, ViewLikeOp):
                 for value in op.operands:
-                    while not isinstance(value.owner, ir.Block) and value.owner.name in VIEWS:
+                    while defining_op(value, ViewLikeOp) is not None:
                         value = value.owner.operands[0]
                     written.add(value)
         return written
@@ -177,13 +188,13 @@ class _KernelPrinter:
         """Print the ops of a body. targets: the variables that its yield sets. lifted: a barrier that stands before."""
         for view in body.operations:
             op = view.operation
-            if op.name in YIELDS:
+            if isa(op, YieldOp):
                 self._yield(op, depth, targets)
             elif op.name in ("gpu.thread_id", "gpu.block_id"):
                 self._axis(op, depth, block)
-            elif op.name in COUNTED_LOOPS:
+            elif isa(op, CountedLoopOp):
                 self._loop(op, depth)
-            elif op.name in IFS:
+            elif isa(op, IfOp):
                 self._if(op, depth)
             elif op.name == "gpu.barrier":
                 if lifted is None or op != lifted:
@@ -216,7 +227,7 @@ class _KernelPrinter:
         body = op.regions[0].blocks[0]
         variable, *carried = list(body.arguments)
         name = self._name(attrs.get(op, attrs.LOOP, "i"))
-        if op.name == "affine.for":
+        if isa(op, AffineForOp):
             low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
             operands = list(op.operands)
             lows, highs = operands[: low.n_inputs], operands[low.n_inputs : low.n_inputs + high.n_inputs]
@@ -270,14 +281,14 @@ class _KernelPrinter:
     def _first_barrier(self, op: ir.Operation) -> ir.Operation | None:
         """A barrier with which the body of a condition starts, for OpenCL. All threads of a block have the same
         condition, so it may stand before; PoCL 3 loses it where it is, in a loop."""
-        if self._dialect is CUDA_C or op.name != "affine.if" or len(op.regions[1].blocks):
+        if self._dialect is CUDA_C or not isa(op, AffineIfOp) or len(op.regions[1].blocks):
             return None
         body = (o.operation for o in op.regions[0].blocks[0].operations)
-        first = next(o for o in body if o.name != "arith.constant")
+        first = next(o for o in body if not isa(o, ConstantOp))
         return first if first.name == "gpu.barrier" else None
 
     def _condition(self, op: ir.Operation) -> CExpression:
-        if op.name == "scf.if":
+        if isa(op, ScfIfOp):
             return self._value(op.operands[0])
         parts = []
         for condition in walk.constraints(op):
@@ -389,11 +400,11 @@ class _KernelPrinter:
             self._declare(op.results[0], CExpression(self._dialect.shuffle(value, offset, width)), depth)
             return
         text, result = self._expression(op), op.results[0]
-        if op.name == "affine.apply":
+        if isa(op, ApplyOp):
             index = read_map(attrs.affine_map(op, "map"), list(op.operands))[0]
             self._ranges[result] = intervals.expr_interval(index.expr, self._known_ranges(index.values))
-        is_load = op.name in LOADS or any(v in self._inlined_loads for v in op.operands)
-        if op.name == "arith.constant" or self._is_inlined(op, is_load):
+        is_load = isa(op, LoadOp) or any(v in self._inlined_loads for v in op.operands)
+        if isa(op, ConstantOp) or self._is_inlined(op, is_load):
             self._values[result] = text
             if is_load:
                 self._inlined_loads.add(result)
@@ -413,7 +424,7 @@ class _KernelPrinter:
             return False
         user = uses[0].owner.operation
         if user.name in ("vector.extract", "gpu.shuffle") or isinstance(op.results[0].type, ir.VectorType):
-            return user.name == "vector.store" and not is_load
+            return isa(user, VectorStoreOp) and not is_load
         if not is_load:
             return True
         listed = [o.operation for o in op.block.operations]
@@ -469,7 +480,7 @@ class _KernelPrinter:
     def _lanes(self, op: ir.Operation) -> CExpression:
         """An operation on vectors, lane by lane."""
         type_ = ir.VectorType(op.results[0].type)
-        if op.name == "arith.constant":
+        if isa(op, ConstantOp):
             numbers = dense_numbers(op.attributes["value"])
             return self._make_vector(type_, [self._scalars.literal(n, type_.element_type).text for n in numbers])
         raise BuildError(f"{self._dialect.name} of {op.name} on vectors is not supported; lib.assembly is the code")
@@ -477,7 +488,7 @@ class _KernelPrinter:
 
 def _only_computes(op: ir.Operation) -> bool:
     """Whether an op at most reads memory."""
-    return is_pure(op) or (op.name.startswith("vector.") and op.name != "vector.store")
+    return is_pure(op) or (op.name.startswith("vector.") and not isa(op, VectorStoreOp))
 
 
 def _is_plain(type_: ir.Type) -> bool:

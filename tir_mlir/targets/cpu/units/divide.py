@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.calls import CALL
 from tir_mlir.dialect.ir import attrs, create, direct_ops, walk
 from tir_mlir.dialect.ir.function_texts import callees_in, function_text, module_of
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.runtime.cache import store
 
 PREFIX = "unit."
@@ -43,7 +44,7 @@ def divide(module: ir.Module) -> list[Unit]:
     Equal functions, but for names of their own and ids, are one unit. The module is modified. What else the units call,
     private functions and declarations, goes with them.
     """
-    functions = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if op.name == "func.func"}
+    functions = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if isa(op, FuncOp)}
     hosts = [op for op in functions.values() if not _is_private(op)]
     calls = [op for host in hosts for op in walk.ops(host) if op.name == CALL]
     called = dict.fromkeys(name for call in calls if _is_program(functions.get(name := _callee(call))))
