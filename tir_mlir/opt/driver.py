@@ -170,10 +170,14 @@ def run(argv: Sequence[str]) -> int:
     """`main` without the guarding child process."""
     args = arguments_of(argv)
     try:
-        if args.version or args.list_passes:
-            write_result(toolchain_versions() if args.version else listing(), None)
+        if args.version:
+            write_result(toolchain_versions(), None)
             return 0
         with enter_context():
+            load_imports(args.imports)
+            if args.list_passes:
+                write_result(listing(), None)
+                return 0
             return OptDriver(args).run()
     except DriverError as error:
         _report(error.diagnostics, SourceLines(args.file, ""))
@@ -183,6 +187,17 @@ def run(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("tir-opt: interrupted", file=sys.stderr)
     return 1
+
+
+def load_imports(paths: Sequence[str]) -> None:
+    """Run files that register passes and intrinsics. Raises DriverError at the line of a file that fails."""
+    for path in paths:
+        try:
+            runpy.run_path(path)
+        except Exception as error:
+            frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+            line = frames[-1].lineno or 1 if frames else getattr(error, "lineno", None) or 1
+            raise DriverError(Diagnostic("error", f"{type(error).__name__}: {error}", path, line, 1)) from None
 
 
 def steps_of(texts: Sequence[Passes]) -> list[PassInstance]:
@@ -208,7 +223,6 @@ class OptDriver:
 
     def run(self) -> int:
         """Read, run, write. Returns the exit code. Raises DriverError if the input cannot be read."""
-        self._load_imports()
         self.steps = steps_of(self.args.passes)
         pieces = input.read(self.args.file, self.args.split_input_file)
         carried = crash_guard.pipeline_of(pieces[0].text)
@@ -226,15 +240,6 @@ class OptDriver:
             comment = "#" if self.args.emit == "script" else ";" if self.args.emit == "llvm" else "//"
             write_result(f"{comment} -----\n".join(results), self.args.output)
         return 0 if good else 1
-
-    def _load_imports(self) -> None:
-        for path in self.args.imports:
-            try:
-                runpy.run_path(path)
-            except Exception as error:
-                frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
-                line = frames[-1].lineno or 1 if frames else getattr(error, "lineno", None) or 1
-                raise DriverError(Diagnostic("error", f"{type(error).__name__}: {error}", path, line, 1)) from None
 
     def _run_chunk(self, piece: InputChunk) -> tuple[str | None, bool]:
         """The result of one chunk, and whether it succeeded."""
