@@ -66,6 +66,10 @@ class _FreezeState(threading.local):
     held: Callable[[], Any] = type(None)
     """A weak reference to the current frozen period."""
 
+    def __init__(self) -> None:
+        self.outer: list[Callable[[], Any]] = []
+        """The periods that `fresh_query_cache` interrupts, the current one's last."""
+
 
 frozen = _FreezeState()
 
@@ -102,11 +106,17 @@ class QueryCache(type(threading.RLock())):  # type: ignore[misc]
 def active_cache() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""
     period = frozen.held()  # as in `_active`: called for every memo
-    return period.known if period is not None and period._is_owned() else None
+    if period is None or not period._is_owned():
+        period = _active()
+    return None if period is None else period.known
 
 
 def _active() -> QueryCache | None:
+    """The innermost period that is entered: those that ended are dropped here, so that an interrupt leaves none."""
     period = frozen.held()
+    while (period is None or not period._is_owned()) and frozen.outer:
+        frozen.held = frozen.outer.pop()
+        period = frozen.held()
     return period if period is not None and period._is_owned() else None
 
 
@@ -125,16 +135,12 @@ def freeze_modules(cache: QueryCache | None = None) -> QueryCache:
     return period
 
 
-@contextmanager
-def fresh_query_cache() -> Iterator[None]:
-    """Keep what is asked here out of the current frozen period, and ask all anew: it is of another module."""
-    answers, period = frozen.held, QueryCache()
+def fresh_query_cache() -> QueryCache:
+    """A context manager that keeps what is asked in it out of the current frozen period: it is of another module."""
+    period = QueryCache()
+    frozen.outer.append(frozen.held)
     frozen.held = weakref.ref(period)
-    try:
-        with period:
-            yield
-    finally:
-        frozen.held = answers
+    return period
 
 
 def only_reads(function: F) -> F:
@@ -154,7 +160,7 @@ def cache_while_frozen(function: F) -> F:
     @wraps(function)
     def ask(*args: Any) -> Any:
         period = frozen.held()  # as in `answers`, without the call
-        if period is None or not period._is_owned():
+        if (period is None or not period._is_owned()) and (period := _active()) is None:
             return function(*args)
         cache, key = period.known, (function, args)
         answer = cache.get(key, _MISSING)
