@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tir_mlir.graph.importers.torch_export.from_torch import from_torch as from_torch
     from tir_mlir.graph.precision.calibrate import calibrate as calibrate
     from tir_mlir.graph.precision.quantize_weights import quantize_weights as quantize_weights
-    from tir_mlir.interpreter import interpret as interpret
+    from tir_mlir.interpreter.interpret import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
     from tir_mlir.runtime.aligned_arrays import empty as empty
     from tir_mlir.runtime.drivers.clang import create_llvm as create_llvm
