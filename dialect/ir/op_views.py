@@ -340,9 +340,7 @@ class ChoiceOp(TypedOp):
 
 
 class IfOp(ChoiceOp):
-    pass
-
-    def yielded(self, number: int = 0) -> list[ir.Value]:
+    def yielded_values(self, number: int = 0) -> list[ir.Value]:
         """What its branches give for a result."""
         return [list(region.blocks[0].operations)[-1].operands[number] for region in self.op.regions]
 

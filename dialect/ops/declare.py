@@ -10,10 +10,10 @@ from typing import Any
 def declare(module: str, name: str, params: Sequence[str], doc: str, result: Any = Any) -> Callable[..., Any]:
     """A function with a name, parameters and a docstring, whose body its decorator supplies."""
 
-    def declared(*args: Any, **keywords: Any) -> Any:
+    def signature(*args: Any, **keywords: Any) -> Any:
         raise NotImplementedError
 
-    declared.__module__, declared.__name__, declared.__qualname__, declared.__doc__ = module, name, name, doc
+    signature.__module__, signature.__name__, signature.__qualname__, signature.__doc__ = module, name, name, doc
     operands = [Parameter(p, Parameter.POSITIONAL_OR_KEYWORD, annotation=Any) for p in params]
-    declared.__signature__ = Signature(operands, return_annotation=result)  # type: ignore[attr-defined]
-    return declared
+    signature.__signature__ = Signature(operands, return_annotation=result)  # type: ignore[attr-defined]
+    return signature

@@ -79,7 +79,7 @@ class ModelBuild(StageValues):
     """The dump of the build, which those of its functions go on to write to."""
 
     @property
-    def compiled(self) -> Graph:
+    def compiled_graph(self) -> Graph:
         """The graph after its stages."""
         return self.values["compiled"]
 
@@ -106,7 +106,9 @@ class ModelBuild(StageValues):
     def model(self) -> Model:
         """The model of what the stages yield."""
         target = self.options.target
-        return Model(self.compiled, self.plan, self.library, self.values["weights"], self.timing, target, self.libs)
+        return Model(
+            self.compiled_graph, self.plan, self.library, self.values["weights"], self.timing, target, self.libs
+        )
 
 
 def is_cross_target(target: Target | str) -> bool:
@@ -130,7 +132,7 @@ def _compile(build: ModelBuild) -> Graph:
 
 def _plan_memory(build: ModelBuild) -> ExecutionPlan:
     with enter_context():
-        plan = plan_graph(build.compiled)
+        plan = plan_graph(build.compiled_graph)
     if build.runs_here:
         check_packed(plan, build.libs)
     return plan
@@ -147,7 +149,7 @@ def plan_graph(graph: Graph) -> ExecutionPlan:
 def _lower(build: ModelBuild) -> ir.Module:
     """One function on buffers, or one for each part between calls of Python."""
     with enter_context():
-        main = lower_main(build.compiled.module.mlir, named_parts(build.compiled.name, build.plan))
+        main = lower_main(build.compiled_graph.module.mlir, named_parts(build.compiled_graph.name, build.plan))
         if build.states is not None:
             build.states.write("lower-main", main)
     return main
@@ -170,11 +172,11 @@ def _compile_program(build: ModelBuild) -> Library:
 def _compile_weight_functions(build: ModelBuild) -> dict[str, tuple[Any, int]]:
     target = build.options.target if build.runs_here else "llvm"
     with built_as_given():
-        return weight_functions(build.compiled, target, build.options.cache, build.states)
+        return weight_functions(build.compiled_graph, target, build.options.cache, build.states)
 
 
 def _place_weights(build: ModelBuild) -> np.ndarray:
-    return bound_weights(build.compiled, build.plan, build.functions)
+    return bound_weights(build.compiled_graph, build.plan, build.functions)
 
 
 STAGES = (

@@ -39,7 +39,7 @@ def test_operands_have_names_wherever_they_stand(func):
     assert (masked.memref, masked.value) == (memref, vector)
     (choice,) = views_in(func, views.ScfIfOp)
     (load,) = views_in(func, views.LoadOp)
-    assert choice.condition == condition and choice.yielded() == [load.result, value]
+    assert choice.condition == condition and choice.yielded_values() == [load.result, value]
 
 
 def test_an_interface_has_the_ops_of_its_classes(func):

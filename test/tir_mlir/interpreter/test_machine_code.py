@@ -127,7 +127,10 @@ def test_a_guarded_array_has_the_strides_of_the_given_one():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: build(matmul.schedule_matmul(1024, 1024, 1024), verify=True), "main is too large to be interpreted; "),
+        (
+            lambda: build(matmul.schedule_matmul(1024, 1024, 1024), verify=True),
+            "main is too large to be interpreted; fix: ",
+        ),
         (lambda: build(RIGHT["bool"], target="cuda", verify=True), r'not for GPUs; .*sch\.verify\(target="cuda"\)'),
         (lambda: build(RIGHT["bool"], verify=1), "verify is True or False, not 1"),
     ],

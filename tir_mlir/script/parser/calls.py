@@ -408,7 +408,7 @@ def _definition(word: str) -> ast.expr:
     return ast.parse(SCALAR_FUNCTIONS[word].by, mode="eval").body
 
 
-def _composed(word: str, *items: Any) -> Expr:
+def _call_definition(word: str, *items: Any) -> Expr:
     """A function that other functions make, as its record says."""
     values = dict(zip(SCALAR_FUNCTIONS[word].params, _floats(word, *items)[1], strict=True))
 
@@ -521,7 +521,7 @@ def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
 _HANDLERS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_FLOAT_FUNCTIONS, _float_function),
     "pow": _pow,
-    **dict.fromkeys((one.name for one in SCALAR_FUNCTIONS.values() if one.by), _composed),
+    **dict.fromkeys((one.name for one in SCALAR_FUNCTIONS.values() if one.by), _call_definition),
     **dict.fromkeys(_FLOAT_PREDICATES, _float_predicate),
     **dict.fromkeys(_INT_FUNCTIONS, _int_function),
     **{word: lambda w, a, b: arithmetic.binary(_OPERATORS[w], a, b) for word in _OPERATORS},
