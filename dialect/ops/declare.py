@@ -15,5 +15,5 @@ def declare(module: str, name: str, params: Sequence[str], doc: str, result: Any
 
     signature.__module__, signature.__name__, signature.__qualname__, signature.__doc__ = module, name, name, doc
     operands = [Parameter(p, Parameter.POSITIONAL_OR_KEYWORD, annotation=Any) for p in params]
-    signature.__signature__ = Signature(operands, return_annotation=result)  # type: ignore[attr-defined]
+    vars(signature)["__signature__"] = Signature(operands, return_annotation=result)
     return signature
