@@ -18,8 +18,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.llm.caches import Cache
 from tir_mlir.llm.checks.fields import check_fields, check_layers_of
 from tir_mlir.llm.checks.matching import Parameters, StatedTensor
-from tir_mlir.llm.native.rotary import Rotary, without_positions
-from tir_mlir.llm.rotary import RotaryModule
+from tir_mlir.llm.native.rotary import Rotary, RotaryModule, without_positions
 
 ATTENTION = "tir_mlir"
 

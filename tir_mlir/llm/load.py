@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,15 +19,13 @@ from tir_mlir.llm.checks.matching import StatedTensor, check_layers
 from tir_mlir.llm.description import Description, describe_model
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
-from tir_mlir.llm.native.parts import CacheArray, CompiledLayer, ModelLimits, Parts
-from tir_mlir.llm.packed_weights import PackedWeights, entry_name
-from tir_mlir.llm.repeated_part import Precision, RepeatedPart, Weight
+from tir_mlir.llm.native.parts import CacheArray, CompiledLayer, CompiledProgram, ModelLimits, Parts
+from tir_mlir.llm.repeated_part import OPERATORS, Precision, RepeatedPart, UncompiledGraph, Weight, compile_side_by_side
 from tir_mlir.llm.rounded_ahead import RoundedAhead, RoundedRows, round_ahead
 from tir_mlir.llm.rounded_files import RoundedTensor, join_rounded_tensors
 from tir_mlir.llm.rounding import prepare
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
-from tir_mlir.llm.uncompiled_graph import OPERATORS, UncompiledGraph, compile_side_by_side
-from tir_mlir.runtime.cache import fingerprint, mapped_arrays
+from tir_mlir.runtime.cache import fingerprint, mapped_arrays, store
 from tir_mlir.runtime.tools import given_files
 
 Stored = StoredTensor | RoundedTensor | GgufTensor | RoundedAhead
@@ -256,6 +255,44 @@ class _Loading:
                 for name, tensor in tensors.items()
             }
         )
+
+
+def entry_name(files: Sequence[Path], *facts: str) -> str:
+    """The name of the entry of a model: of its files, by path, size and time, and what else its weights depend on."""
+    stamps = []
+    for path in sorted(set(files)):
+        stat = os.stat(path)
+        stamps.append(f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}")
+    return store.digest(fingerprint.maker("graphs"), *stamps, *facts)
+
+
+class PackedWeights:
+    """Buffers of weights, from the cache, or made and put there. known: those of an entry."""
+
+    def __init__(self, known: Mapping[str, np.ndarray] | None, writer: mapped_arrays.MappedEntryWriter):
+        self._known, self._writer = known or {}, writer
+
+    def buffers(
+        self, key: str, programs: Sequence[CompiledProgram], make: Callable[[], list[np.ndarray]]
+    ) -> list[np.ndarray]:
+        """The buffer of each program at a position; one for those that share it."""
+        found = self._cached_buffers(key, programs)
+        if found is not None:
+            return found
+        made, kept = make(), dict[int, np.ndarray]()
+        for number, buffer in enumerate(made):
+            if id(buffer) not in kept:
+                kept[id(buffer)] = self._writer.add(f"{key}.{number}", buffer)
+        return [kept[id(buffer)] for buffer in made]
+
+    def _cached_buffers(self, key: str, programs: Sequence[CompiledProgram]) -> list[np.ndarray] | None:
+        found: list[np.ndarray] = []
+        for number, program in enumerate(programs):
+            buffer = self._known.get(f"{key}.{number}", found[-1] if found else None)
+            if buffer is None or buffer.nbytes != program.plan.weight_bytes:
+                return None
+            found.append(buffer)
+        return found
 
 
 def _zero_padded_rows(tensor: Stored, start: int, count: int) -> Weight:

@@ -1,15 +1,17 @@
-"""A part of a model that repeats: its graph is compiled once, and run with the weights of each of its layers."""
+"""Parts of a model that repeat: graphs are compiled once, side by side, and run with the weights of each layer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.ir import attrs, enter_context
+from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.graph.build_model import CODE_STAGES, build_compiled
 from tir_mlir.graph.compile import Options, compiled_by_content
 from tir_mlir.graph.graph import Graph
@@ -19,10 +21,14 @@ from tir_mlir.graph.precision.formats import INT4, Format
 from tir_mlir.graph.precision.quantize_weights import quantize_without_values
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.transforms.lift_weights import weights_graph
+from tir_mlir.graph.units.unit_queries import start_workers
+from tir_mlir.llm.description import KIND, graph_of
 from tir_mlir.llm.native.parts import CompiledProgram
 from tir_mlir.llm.rounded_ahead import RoundedRows
 from tir_mlir.llm.rounding import rounded_rows, widen_rows
+from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.workers import Task, run
 
 Weight = np.ndarray | Grouped | RoundedRows
 """Of a file: float32, the bits of bfloat16, numbers of few bits, or what is rounded already."""
@@ -50,6 +56,55 @@ def build_cached(graph: Graph, threads: int | None) -> tuple[Graph, ExecutionPla
     compiled = compiled_by_content(graph, Options("llvm", threads, cache=True))
     build = build_compiled(compiled, "llvm", CODE_STAGES)
     return compiled, build.plan, build.library, build.functions
+
+
+OPERATORS = 64
+"""Of a graph, about."""
+
+
+@dataclass(frozen=True)
+class UncompiledGraph:
+    """A graph as text, the shapes of its weights, and how these are stored. threads: None: one a core."""
+
+    text: str
+    name: str
+    shapes: Mapping[str, tuple[int, ...]]
+    precision: Precision
+    threads: int | None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, with weights whose values do not count."""
+        return graph_of(self.text, self.name, {name: _without_values(shape) for name, shape in self.shapes.items()})
+
+
+def compile_side_by_side(parts: Iterable[UncompiledGraph]) -> None:
+    """Put the code of graphs into the cache: a process compiles one of them, and there are as many as pay."""
+    if not store.limit():
+        return
+    versions, tasks = (fingerprint.installation(), fingerprint.package(), str(given_operations())), []
+    for part in parts:
+        payload = json.dumps(asdict(part))
+        tasks.append(
+            Task(f"{__name__}:compile_whole", payload.encode(), KIND, store.digest(*versions, payload), part.name)
+        )
+    missing = [task for task in tasks if store.load(task.kind, task.key) is None]
+    start_workers(OPERATORS * len(missing))  # those of before may have ended
+    run(missing)
+
+
+def compile_whole(payload: bytes) -> bytes:
+    """One graph of `compile_side_by_side`, which then is in the cache."""
+    facts = json.loads(payload)
+    facts["shapes"] = {name: tuple(shape) for name, shape in facts["shapes"].items()}
+    part = UncompiledGraph(**{**facts, "precision": Precision(**facts["precision"])})
+    build_cached(part.precision.quantize_graph(part.graph)[0], part.threads)
+    return b"compiled"
+
+
+def _without_values(shape: tuple[int, ...]) -> np.ndarray:
+    """An array of which only the shape counts."""
+    return np.broadcast_to(np.ones((), np.float32), shape)
 
 
 class RepeatedPart:

@@ -10,8 +10,7 @@ from tir_mlir.graph import GraphBuilder, compile
 from tir_mlir.llm.checks.matching import Parameters
 from tir_mlir.llm.description import Description, describe_model
 from tir_mlir.llm.native.rotary import without_positions
-from tir_mlir.llm.repeated_part import Precision, RepeatedPart
-from tir_mlir.llm.uncompiled_graph import UncompiledGraph, compile_side_by_side
+from tir_mlir.llm.repeated_part import Precision, RepeatedPart, UncompiledGraph, compile_side_by_side
 
 
 @pytest.fixture(autouse=True)

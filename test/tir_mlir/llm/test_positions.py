@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import llm
-from tir_mlir.llm.native.rotary import rotary_of
-from tir_mlir.llm.rotary import RotaryModule
+from tir_mlir.llm.native.rotary import RotaryModule, rotary_of
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -15,7 +15,7 @@ from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
     dtype_of,
     onnx_op,
 )
-from tir_mlir.graph.importers.onnx_operators.onnx_small_types import round_to_small_type
+from tir_mlir.graph.importers.onnx_operators.onnx_quantized import round_to_small_type
 from tir_mlir.te.expr import t_call
 
 if TYPE_CHECKING:
