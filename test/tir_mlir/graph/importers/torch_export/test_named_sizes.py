@@ -10,8 +10,8 @@ F = torch.nn.functional
 
 import tir_mlir  # noqa: E402
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError  # noqa: E402
+from tir_mlir.graph.importers.aten.aten_shapes import pad_by_sizes  # noqa: E402
 from tir_mlir.graph.importers.emitter import OperatorEmitter  # noqa: E402
-from tir_mlir.graph.importers.sized_padding import pad_by_sizes  # noqa: E402
 
 
 def to_multiple(x):

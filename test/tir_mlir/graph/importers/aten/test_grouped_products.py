@@ -6,15 +6,15 @@ import pytest
 import tir_mlir
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
+from tir_mlir.graph.importers.aten.aten_layers import grouped_rows
 from tir_mlir.graph.importers.emitter import OperatorEmitter
-from tir_mlir.graph.importers.grouped_products import grouped_product
 
 
 def _graph(rows, groups, weight):
     b = GraphBuilder()
     dtype = "bfloat16" if weight.dtype == "uint16" else "float32"
     x, ends = b.input("x", (rows, weight.shape[1]), dtype), b.input("ends", (groups,), "int32")
-    b.output(grouped_product(OperatorEmitter(b), x, b.weight("w", weight, dtype=dtype), ends))
+    b.output(grouped_rows(OperatorEmitter(b), x, b.weight("w", weight, dtype=dtype), ends))
     return b.finish()
 
 
