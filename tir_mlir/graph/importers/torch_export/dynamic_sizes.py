@@ -1,17 +1,21 @@
-"""The sizes that `dynamic_shapes` of `from_torch` names, as torch.export takes them."""
+"""The sizes that `dynamic_shapes` of `from_torch` names, as torch.export takes them; what an import makes of them."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
+from torch.utils._pytree import tree_map
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.ir import enter_context, warn_at_user
+from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.importers.torch_export.export_refusals import export_refusal, suggested_fixes
 from tir_mlir.graph.importers.torch_export.size_guards import guard_ranges
-
-if TYPE_CHECKING:
-    import torch
 
 _ROUNDS = 8
 """Times that an export is tried with what torch says of the sizes: each fixes some of them."""
@@ -53,8 +57,6 @@ class Dimensions:
 
     def _refine_shapes(self, suggested: list[str], may_stay: bool) -> Any:
         """The sizes with what torch suggests; None where it suggests nothing, or a number. may_stay: or no change."""
-        from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
-
         if self.shapes is None or not suggested or any(fix.partition(" = ")[2].isdigit() for fix in suggested):
             return None
         try:
@@ -91,9 +93,6 @@ def enlarged_examples(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
 
     The elements along an axis are repeated; multiples of a size change with it. Others are as they are.
     """
-    import torch
-    from torch.utils._pytree import tree_map
-
     replaced: dict[int, Any] = {}
     for tensor, dims in Dimensions(model, args, kwargs, spec).leaves() if spec is not None else ():
         pairs = (
@@ -147,8 +146,6 @@ def _dimensions(named: dict[str, Any], dynamic: Any) -> dict[str, Any] | None:
 
 
 def _with_dims(spec: Any, dims: dict[str, Any]) -> Any:
-    import torch
-
     if isinstance(spec, str):
         if not spec.isidentifier():
             raise GraphError(
@@ -175,8 +172,6 @@ def _dims(spec: Any) -> list[Any]:
 
 def _leaves(value: torch.Tensor, spec: Any) -> Iterator[tuple[Any, Any]]:
     """The leaves of an argument with their parts of the specification, in torch's order."""
-    import torch
-
     if isinstance(value, torch.Tensor) or not isinstance(value, (tuple, list, dict)):
         yield value, spec
     elif isinstance(value, dict):
@@ -186,3 +181,39 @@ def _leaves(value: torch.Tensor, spec: Any) -> Iterator[tuple[Any, Any]]:
         specs = spec if isinstance(spec, (tuple, list)) else [None] * len(value)
         for item, part in zip(value, specs, strict=False):
             yield from _leaves(item, part)
+
+
+_MULTIPLE = re.compile(r"(\d+) \* \w+")
+
+
+def warn_of_multiples(graph: Graph, model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any) -> None:
+    """Warn of each size that the caller leaves open and the graph has as a multiple, or a sum, of another: forward
+    needs it so for the example, and calls take no others."""
+    args = (args,) if hasattr(args, "shape") else tuple(args or ())
+    sizes = Dimensions(model, args, dict(kwargs or {}), dynamic)
+    leaves = [leaf for leaf in sizes.leaves() if hasattr(leaf[0], "shape")]
+    with enter_context():
+        func = graph.func
+        inputs = [n for n in range(len(func.inputs)) if func.weight(n) is None]
+        types = [(func.input_name(n), func.input_type(n)) for n in inputs]
+    for (value, spec), (name, type_) in zip(leaves, types, strict=False):
+        for axis in _open_axes(spec):
+            size = type_.shape[axis]
+            if isinstance(size, str) and not size.isidentifier():
+                multiple = _MULTIPLE.fullmatch(size)
+                taken = f"multiples of {multiple[1]}" if multiple else f"sizes {size}"
+                said = f'{multiple[1]} * torch.export.Dim("n")' if multiple else "a Dim of that form"
+                warn_at_user(
+                    f"from_torch: axis {axis} of {name} is imported as {size}, as forward computes with it for the "
+                    f"example, which has {value.shape[axis]}: calls take {taken} only; fix: if forward takes other "
+                    f"sizes, an example of one; else {said} in dynamic_shapes, which says so",
+                    UserWarning,
+                )
+
+
+def _open_axes(spec: Any) -> Iterator[int]:
+    """The axes that vary, of which the caller does not say how: by a name, a Dim or Dim.AUTO, no multiple of one."""
+    axes = dict(enumerate(spec)) if isinstance(spec, (tuple, list)) else spec
+    for axis, dim in axes.items() if isinstance(axes, Mapping) else ():
+        if dim is not None and not isinstance(dim, int) and not hasattr(dim, "root"):
+            yield axis

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_leaves, tree_map
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.importers.torch_export.constant_numbers import constant_numbers
 from tir_mlir.graph.importers.torch_export.control_flow import is_control, subgraphs
 from tir_mlir.graph.importers.torch_export.dynamic_sizes import Dimensions, enlarged_examples
 from tir_mlir.graph.importers.torch_export.export_refusals import NumberNeeded, export_refusal
+from tir_mlir.graph.importers.torch_export.module_state import preserve_state
 from tir_mlir.graph.operators import OPERATORS, OperatorKind
 
 _KINDS = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN_TANH", "rnn_relu": "RNN_RELU"}
@@ -23,8 +26,6 @@ def export_program(
 ) -> tuple[Any, dict[str, str], set[str]]:
     """The program of a module, or the one given, the names of its size symbols, {"s77": "n"}, and the sizes that are
     said to be at least 2. dynamic: see `dynamic_sizes.Dimensions`."""
-    import torch
-
     if isinstance(model, torch.export.ExportedProgram):
         if dynamic is not None:
             raise GraphError(
@@ -38,9 +39,6 @@ def export_program(
     args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
     _check_leaves(args, kwargs or {})
     _check_dense({**dict(model.named_parameters()), **dict(model.named_buffers())})
-    from tir_mlir.graph.importers.torch_export.constant_numbers import constant_numbers
-    from tir_mlir.graph.importers.torch_export.export_model import keep_recurrent_calls
-    from tir_mlir.graph.importers.torch_export.module_state import preserve_state
 
     def attempt() -> tuple[Any, dict[str, str], set[str]]:
         sizes = Dimensions(model, args, dict(kwargs or {}), dynamic)
@@ -63,9 +61,6 @@ def clone_repeated_inputs(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[
 
     (x, x) -> (x, x.clone())
     """
-    import torch
-    from torch.utils._pytree import tree_map
-
     seen: set[int] = set()
 
     def clone_repeated(leaf: Any) -> Any:
@@ -83,8 +78,6 @@ def enlarge_example_inputs(
     model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any
 ) -> tuple[Any, Mapping[str, Any] | None]:
     """Example inputs of a module whose named sizes are more than one, see `dynamic_sizes.examples_of_several`."""
-    import torch
-
     if dynamic is None or isinstance(model, torch.export.ExportedProgram) or (args is None and not kwargs):
         return args, kwargs
     positional = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
@@ -110,8 +103,6 @@ def _export(
     model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: dict[str, Any] | None, deferred: bool
 ) -> Any:
     """deferred: what torch cannot decide of sizes is left to be checked when the program runs."""
-    import torch
-
     with torch.no_grad():
         return torch.export.export(
             model,
@@ -124,8 +115,6 @@ def _export(
 
 def _check_dense(tensors: Mapping[str, Any]) -> None:
     """Refuse sparse parameters, buffers and constants by name: torch's decompositions abort the process on them."""
-    import torch
-
     for name, tensor in tensors.items():
         if isinstance(tensor, torch.Tensor) and tensor.layout is not torch.strided:
             kind = str(tensor.layout).removeprefix("torch.")
@@ -136,8 +125,6 @@ def _check_dense(tensors: Mapping[str, Any]) -> None:
 
 
 def _check_leaves(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    from torch.utils._pytree import tree_leaves
-
     leaves = tree_leaves((args, dict(kwargs)))
     if any(isinstance(leaf, np.ndarray) for leaf in leaves):
         raise GraphError("from_torch: an example input is an array of NumPy\n  fix: torch.from_numpy(x)")
@@ -149,8 +136,6 @@ def decompose_unknown_operators(program: Any, supported: Collection[str]) -> Any
 
     add_(x[1:], y) -> slice_scatter; cdist -> sqrt(sum(..)). Operators that are known remain whole.
     """
-    import torch
-
     wrapped = any(hasattr(tensor, "__tensor_flatten__") for tensor in program.state_dict.values())  # as torchao's
     if wrapped or not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
         program = functionalize(program)
@@ -171,8 +156,6 @@ def functionalize(program: Any) -> Any:
 
     An einsum of one operand, a view that torch's pass takes for memory of its own, becomes the views it is made of.
     """
-    import torch
-
     einsum = torch.ops.aten.einsum.default
     if einsum not in operators(program):
         return _run_decompositions(program, {})

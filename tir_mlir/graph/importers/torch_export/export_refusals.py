@@ -1,4 +1,4 @@
-"""Why torch.export refuses a model, in one line, with the line of the model."""
+"""Lines of a model as errors name them, and why torch.export refuses one, in one line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import GraphError
@@ -61,3 +62,17 @@ def _is_below(file: str, folders: list[Path]) -> bool:
 
 def _code(frame: traceback.FrameSummary) -> str:
     return (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
+
+
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in \S+\n(?P<code>[^\n]*)')
+
+
+def source_line(node: Any) -> str:
+    """`model.py:12: y = torch.cdist(a, b)`, the innermost line outside torch; "" if there is none."""
+    frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
+    torch = Path(str(sys.modules["torch"].__file__)).parent
+    frames = [f for f in frames if not f["file"].startswith("<eval_with_key>")]  # of graphs that torch made
+    user_frames = [f for f in frames if not Path(f["file"]).is_relative_to(torch)] or frames
+    if not user_frames:
+        return ""
+    return f"{Path(user_frames[-1]['file']).name}:{user_frames[-1]['line']}: {user_frames[-1]['code'].strip()}"

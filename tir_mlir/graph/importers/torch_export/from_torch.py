@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.importers.aten import aten_complex, translations
@@ -14,6 +16,7 @@ from tir_mlir.graph.importers.aten.torch_types import TorchSizes, dtype_name, is
 from tir_mlir.graph.importers.data_sizes import data_dependent_names, number_from_data
 from tir_mlir.graph.importers.random_numbers import RandomState
 from tir_mlir.graph.importers.refusals import Refusals
+from tir_mlir.graph.importers.torch_export import dynamic_sizes, given_model
 from tir_mlir.graph.importers.torch_export.control_flow import RegionRefused, control_flow
 from tir_mlir.graph.importers.torch_export.export_model import (
     READS,
@@ -23,7 +26,7 @@ from tir_mlir.graph.importers.torch_export.export_model import (
     export_program,
     known_operator_name,
 )
-from tir_mlir.graph.importers.torch_export.node_source_lines import source_line
+from tir_mlir.graph.importers.torch_export.export_refusals import source_line
 from tir_mlir.graph.importers.torch_export.run_time_checks import RunTimeChecks, is_check, is_size
 from tir_mlir.graph.importers.torch_export.size_guards import tied_sizes
 from tir_mlir.graph.importers.torch_export.torch_weights import array, first_names
@@ -32,8 +35,6 @@ from tir_mlir.graph.units.unit_queries import start_workers
 from tir_mlir.runtime.progress import follow_build, stage
 
 if TYPE_CHECKING:
-    import torch
-
     from tir_mlir.graph.builder import Value
     from tir_mlir.graph.graph import Graph
 
@@ -77,7 +78,7 @@ def from_torch(
     named as in the state dict; their memory is shared with torch, and a tensor with two names is one weight.
     Raises GraphError that names all operators it does not know, each with the node and the line of the model.
     """
-    from tir_mlir.graph.importers.torch_export import cached_import, dropped_caches, given_model, size_warnings
+    from tir_mlir.graph.importers.torch_export import cached_import
 
     if mutated not in ("refuse", "return", "in_place"):
         raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse", "return" or "in_place"')
@@ -98,7 +99,7 @@ def from_torch(
         with stage("translation"):
             return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()
 
-    with follow_build("import of a model"), dropped_caches.drop_caches(module):
+    with follow_build("import of a model"), given_model.drop_caches(module):
         if not cache or user_ops or foreign_operators():
             graph = import_model()
         else:
@@ -106,7 +107,7 @@ def from_torch(
                 module, example_inputs, example_kwargs, (mutated, name), import_model, shapes
             )
     if shapes is not None:
-        size_warnings.warn_of_multiples(graph, module, example_inputs, example_kwargs, shapes)
+        dynamic_sizes.warn_of_multiples(graph, module, example_inputs, example_kwargs, shapes)
     return graph
 
 

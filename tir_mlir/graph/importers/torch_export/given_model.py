@@ -1,12 +1,13 @@
-"""What a user passes as a model, as a module."""
+"""What a user passes as a model, as a module without caches among its results."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -110,3 +111,51 @@ def _check_values(model: torch.nn.Module) -> None:
             f"from_torch: {bare[0]}{others} of the model have no values: they are on the device meta\n"
             "  fix: model.load_state_dict(weights, assign=True)"
         )
+
+
+@contextlib.contextmanager
+def drop_caches(model: Any) -> Iterator[None]:
+    """A module whose results have None instead of caches (`past_key_values`), which is warned of once.
+
+    Those that have entries by name lose the entry, as they do where a model makes no cache.
+    """
+    classes: set[str] = set()
+
+    def replace_result(_: Any, __: Sequence[torch.Tensor], result: Any) -> Any:
+        return _replace_caches(result, classes)
+
+    hook = model.register_forward_hook(replace_result) if isinstance(model, torch.nn.Module) else None
+    try:
+        yield
+    finally:
+        if hook is not None:
+            hook.remove()
+    for name in sorted(classes):
+        warnings.warn(
+            f"from_torch: the model returns a {name}, which is left out: a graph has no state; "
+            "fix: use_cache=False says so",
+            stacklevel=4,
+        )
+
+
+def _replace_caches(value: Any, classes: set[str]) -> Any:
+    """A result with None for each cache; their classes are added."""
+    if _is_cache(value):
+        classes.add(type(value).__name__)
+        return None
+    if isinstance(value, dict):
+        held = {key: _replace_caches(each, classes) for key, each in value.items()}
+        if all(held[key] is each for key, each in value.items()):
+            return value
+        return type(value)(**{key: each for key, each in held.items() if each is not None or value[key] is None})
+    if type(value) in (tuple, list):
+        parts = [_replace_caches(each, classes) for each in value]
+        unchanged = all(new is old for new, old in zip(parts, value, strict=True))
+        return value if unchanged else type(value)(parts)
+    return value
+
+
+def _is_cache(value: Any) -> bool:
+    """Whether an object is one of the caches of transformers (DynamicCache, EncoderDecoderCache, MambaCache, ..)."""
+    names = [(each.__module__.partition(".")[0], each.__name__) for each in type(value).__mro__]
+    return any(package == "transformers" and name.endswith("Cache") for package, name in names)

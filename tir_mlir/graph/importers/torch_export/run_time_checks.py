@@ -13,7 +13,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.symbolic import names_in, parse
 from tir_mlir.graph.importers.data_sizes import number_from_data
 from tir_mlir.graph.importers.torch_export.export_model import READS
-from tir_mlir.graph.importers.torch_export.node_source_lines import source_line
+from tir_mlir.graph.importers.torch_export.export_refusals import source_line
 
 if TYPE_CHECKING:
     from tir_mlir.graph.importers.torch_export.from_torch import TorchImporter

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
 from tir_mlir.graph.importers.aten.torch_types import is_float8
-
-if TYPE_CHECKING:
-    import torch
 
 
 def first_names(state: Mapping[str, Any]) -> dict[str, str]:
@@ -30,8 +28,6 @@ def _memory(tensor: torch.Tensor) -> Any:
 def array(tensor: torch.Tensor) -> np.ndarray:
     """The elements as an array: a view if they lie in row-major order, else a copy. bfloat16 as its bits, uint16;
     float8 as bfloat16, a copy; complex numbers with both parts as a last axis."""
-    import torch
-
     plain = tensor.detach().contiguous().cpu()
     if plain.is_complex():
         plain = torch.view_as_real(plain.resolve_conj())
