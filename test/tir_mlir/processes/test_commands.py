@@ -19,7 +19,7 @@ from tir_mlir.runtime.tools import llc_targets, toolchain
 from tir_mlir.runtime.workers.pool import environment
 from tir_mlir.runtime.workers.process import Worker
 from tir_mlir.tune.report import matmul_libraries
-from tir_mlir.tune.trials.worker_process import WorkerProcess
+from tir_mlir.tune.trials.pool import WorkerProcess
 
 PACKAGES = ("tir_mlir", "numpy", "torch", "transformers", "mlir", "llvm", "optuna", "sitecustomize", "usercustomize")
 PLANT = "import os\nopen(os.path.join(os.path.dirname(__file__), 'mark'), 'a').write(__name__ + ' ')\nraise ImportError"

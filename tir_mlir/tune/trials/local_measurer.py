@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,8 +13,11 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.build import build
-from tir_mlir.dialect.ir import enter_context
+from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.dialect.ir import Func, enter_context, funcs
+from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.random_arguments import copy_aligned, random_arguments
+from tir_mlir.equivalence.work import work_of
 from tir_mlir.processes.forked import End, Ending, run_forked
 from tir_mlir.processes.watch import gigabytes
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
@@ -25,7 +28,6 @@ from tir_mlir.tune.trials import tolerance
 from tir_mlir.tune.trials.job import Job
 from tir_mlir.tune.trials.outcome import OUTLYING, Outcome, Status
 from tir_mlir.tune.trials.reference import Reference
-from tir_mlir.tune.trials.trial_arguments import signature_of, sum_length
 
 HURRY = 30
 """A run that takes this many times as long as the best is ended, if it takes a second."""
@@ -228,3 +230,27 @@ def _outcome(end: End, hurry: str = "") -> Outcome:
         many = f"{len(outcome.outliers)} of {len(outcome.seconds)} runs took more than {OUTLYING} times the median"
         return replace(outcome, reason=f"{many}: the machine was busy")
     return outcome
+
+
+def signature_of(built: Library, function: str) -> CallSignature:
+    """The signature of the function of a job, by name or the only one. Raises TuneError."""
+    if function not in built and not (not function and len(built) == 1):
+        name = repr(function) if function else "no function is named"
+        raise TuneError(
+            f"the trial runs one function: {name}, and the program has {', '.join(built)};"
+            " fix: pass function= with one of these names"
+        )
+    return built[function or next(iter(built))].signature
+
+
+def sum_length(module: ir.Module, signature: CallSignature, sizes: Mapping[str, int]) -> int:
+    """How many terms a result is made of, at most: the iterations of the program by its elements written."""
+    with enter_context():
+        work = work_of(_func(module, signature.name).op, sizes)
+    written = [p for p in signature.params if isinstance(p, BufferParam) and p.written]
+    elements = max((int(np.prod(inputs.shape_of(p, sizes))) for p in written), default=1)
+    return max(1, work // max(1, elements))
+
+
+def _func(module: ir.Module, name: str) -> Func:
+    return next(f for f in funcs(module) if f.name == name)

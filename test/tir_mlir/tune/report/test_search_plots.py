@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tir_mlir.tune.report.search_plots import MOST_COLUMNS, Search, SearchPlots
-from tir_mlir.tune.report.search_study import importance, study_of
+from tir_mlir.tune.report.search_plots import MOST_COLUMNS, Search, SearchPlots, importance, study_of
 
 ROWS = {2: 3.0, 4: 2.0, 8: 1.0}
 """Milliseconds by the rows of a tile; the unroll factor changes nothing."""

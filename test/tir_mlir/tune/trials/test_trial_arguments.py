@@ -7,7 +7,7 @@ from programs.parsed import parse
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.equivalence.random_arguments import as_float, cast_to_dtype, copy_aligned, random_arguments
-from tir_mlir.tune.trials.trial_arguments import signature_of, sum_length
+from tir_mlir.tune.trials.local_measurer import signature_of, sum_length
 
 HEAD = "@I.ir_module\nclass Module:\n    @T.prim_func\n    def main"
 PRODUCT = (

@@ -17,8 +17,7 @@ from tir_mlir.dialect.computation import intrinsics
 from tir_mlir.script import tir as T
 from tir_mlir.target import Target
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed, Recording
-from tir_mlir.tune.spaces.generic import generic
-from tir_mlir.tune.spaces.library import library
+from tir_mlir.tune.spaces.library import generic, library
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
 RNG = np.random.default_rng(7)
