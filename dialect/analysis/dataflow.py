@@ -9,7 +9,6 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relation_of, relations_of, structural_key
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses, accesses_to
-from tir_mlir.dialect.analysis.box_coverage import is_in_filled_box
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.regions import footprint
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
@@ -34,7 +33,18 @@ from tir_mlir.dialect.ir import (
     parents,
 )
 from tir_mlir.dialect.ir.op_views import AffineLoadOp, isa
-from tir_mlir.dialect.presburger import Domain, dim_type, full_box, question, smallest_point
+from tir_mlir.dialect.presburger import (
+    BoxSide,
+    Domain,
+    ValueRanges,
+    dim_type,
+    enclosing_box,
+    filled_box,
+    full_box,
+    intervals,
+    question,
+    smallest_point,
+)
 
 # --- reads that plainly follow the writes of their elements -----------------------------------------------------------
 
@@ -371,3 +381,39 @@ def _dependences(relations: Sequence[AccessRelation], whens: Sequence[list[isl.A
     if result is None:
         return isl.UnionMap("{ }")
     return result.get_full_may_dependence() if flow.maybe is not None else result.get_full_must_dependence()
+
+
+# Whether a write is of all elements that a read reads, by the digits of their loops: no isl.
+#
+# for ax in range(200):                                    X_shared: h * 8 + [0, 10), at most 17
+#     where h * 8 + ax % 100 // 10 < 18:             ->
+#     X_shared[h * 8 + ax % 100 // 10] = ...
+# for i, r in T.grid(8, 3): ... X_shared[h * 8 + i + r]  X_shared: h * 8 + [0, 10), and at most 17 by the iters' domains
+
+
+def is_in_filled_box(write: Access, read: Access, depth: int) -> bool:
+    """Whether a write fills a box that contains what a read reads, by digits and intervals; False means unknown."""
+    if not (write.is_point and read.is_point) or write.parts or read.parts:
+        return False
+    outer = [Loop(p).var for p in parents(read.op)[::-1] if is_loop(p)][:depth]
+    written, needed = filled_box(write.op, write.mins, outer), enclosing_box(read.op, read.mins, outer)
+    if written is None or needed is None:
+        return False
+    ranges = intervals.enclosing_ranges(read.op)
+    sides = zip(needed, written, read.mins, strict=True)
+    return all(_is_in_side(inner, side, index, ranges) for inner, side, index in sides)
+
+
+def _is_in_side(inner: BoxSide, side: BoxSide, index: Index, ranges: ValueRanges) -> bool:
+    """Whether an index, which is in one side of a box, is in another one, in each iteration."""
+    ends = intervals.interval(index, ranges)
+    apart = intervals.interval((inner.rest - side.rest).simplify(), ranges)
+    low, high = intervals.add_bounds(apart[0], inner.low), intervals.add_bounds(apart[1], inner.high)
+    if side.rest.is_equal_to(0):
+        low = max((b for b in (low, ends[0]) if b is not None), default=None)
+        high = min((b for b in (high, ends[1]) if b is not None), default=None)
+    if low is None or high is None or low < side.low or high > side.high:
+        return False
+    if side.least is not None and (ends[0] is None or ends[0] < side.least):
+        return False
+    return side.most is None or (ends[1] is not None and ends[1] <= side.most)

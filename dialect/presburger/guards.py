@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 import islpy as isl
+import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
@@ -23,28 +24,34 @@ from tir_mlir.dialect.ir import (
     Block,
     Constraint,
     Index,
+    Loop,
     cost,
     edit,
+    is_block,
+    is_loop,
     is_symbol,
     is_where,
     simplified_expr,
     symbol_name,
+    symbols_by_name,
     trim,
     walk,
 )
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.dialect.presburger import intervals, sets
+from tir_mlir.dialect.presburger.evaluated_indices import Values, index_values
 from tir_mlir.dialect.presburger.intervals import (
     Bound,
     Ranges,
     ValueRanges,
+    constant_bounds,
     fold_expr,
     fold_index,
     has_division,
     linear_terms,
 )
 from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
-from tir_mlir.dialect.presburger.sampled_guards import false_alone
-from tir_mlir.dialect.presburger.sets import Domain, dim_type, local_space, nonneg, question, to_aff
+from tir_mlir.dialect.presburger.sets import Domain, dim_type, enclosing, local_space, nonneg, question, to_aff
 
 T = TypeVar("T")
 
@@ -234,3 +241,41 @@ def _as_remainders(expr: ir.AffineExpr) -> ir.AffineExpr:
                 term, factor = dividend - ir.AffineExpr.get_mod(dividend, divisor), factor // divisor
         result = result + term * factor
     return result
+
+
+TRIED = 1 << 12
+"""Iterations that are tried."""
+
+
+def false_alone(op: ir.Operation, guard: Sequence[Constraint]) -> set[int]:
+    """The positions of conditions that are false at an iteration of the loops around `op` at which all others are true.
+
+    Others of which none is found may be so as well. Only for loops of constant ranges below which nothing is
+    conditional, in functions without sizes.
+    """
+    points = _sample_iterations(op)
+    if points is None:
+        return set()
+    values = [index_values(c.index, points) for c in guard]
+    decided = [v for v in values if v is not None]
+    if len(decided) != len(guard):
+        return set()
+    false = [v != 0 if c.is_eq else v < 0 for c, v in zip(guard, decided, strict=True)]
+    count = np.sum(np.broadcast_arrays(*false), axis=0) if false else 0
+    return {n for n, column in enumerate(false) if np.any(column & (count == 1))}
+
+
+def _sample_iterations(op: ir.Operation) -> dict[ir.Value, Values] | None:
+    """Values of the loops around an op at some iterations, the same in each run; None if these are not plain."""
+    chain = enclosing(op.block, None)
+    if symbols_by_name(op) or not all(is_loop(p) or is_block(p) or isa(p, FuncOp) for p in chain):
+        return None
+    draw = np.random.default_rng(0)
+    points: dict[ir.Value, Values] = {}
+    for parent in chain:
+        if is_loop(parent):
+            ends = constant_bounds(parent)
+            if ends is None or ends[1] < ends[0]:
+                return None
+            points[Loop(parent).var] = draw.integers(ends[0], ends[1] + 1, TRIED)
+    return points

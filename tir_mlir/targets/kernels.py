@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import funcs
 from tir_mlir.passes.lower import pipeline
-from tir_mlir.passes.lower.gpu.outline.limits import KernelLimits
+from tir_mlir.passes.lower.gpu.outline.kernel_memory import KernelLimits
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.gpu.host_program import HostProgram
 from tir_mlir.runtime.library import Library

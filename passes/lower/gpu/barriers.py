@@ -25,8 +25,7 @@ from tir_mlir.dialect.ir.op_traits import is_pure, is_scalar
 from tir_mlir.dialect.ir.op_views import AffineIfOp, ApplyOp, LoopLikeOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.conflicts import TEXTUAL, SharedConflict, conflicts, pair_text
-from tir_mlir.passes.lower.gpu.divergence import Divergence
-from tir_mlir.passes.lower.gpu.nests import KernelNest, perfect_nests
+from tir_mlir.passes.lower.gpu.nests import Divergence, KernelNest, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 BARRIER = "gpu.barrier"

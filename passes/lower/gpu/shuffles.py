@@ -14,8 +14,7 @@ from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, access_indices, create, edit, is_loop, to_name, walk
 from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineIfOp, AffineLoadOp, AllocOp, isa
 from tir_mlir.passes.lower.gpu.combinations import Combination, carried_combination
-from tir_mlir.passes.lower.gpu.divergence import Divergence
-from tir_mlir.passes.lower.gpu.nests import THREAD, KernelNest, owner_of, perfect_nests
+from tir_mlir.passes.lower.gpu.nests import THREAD, Divergence, KernelNest, owner_of, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 

@@ -12,7 +12,7 @@ from programs.short import each, program
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import Constraint, Index
 from tir_mlir.dialect.presburger import guards
-from tir_mlir.dialect.presburger.sampled_guards import false_alone
+from tir_mlir.dialect.presburger.guards import false_alone
 
 NEST = """
 for i in range(4):

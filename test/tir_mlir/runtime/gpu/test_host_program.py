@@ -5,7 +5,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.errors import BuildError
-from tir_mlir.passes.lower.gpu.outline import limits
+from tir_mlir.passes.lower.gpu.outline import kernel_memory
 from tir_mlir.runtime.gpu.host_program import GRID_LIMITS, DeviceBuffer, HostProgram, Scalar, bits_of
 
 KERNELS = """gpu.module @f_kernels {
@@ -90,4 +90,4 @@ def test_numbers_are_passed_as_their_bits(dtype, value, bits):
 
 
 def test_a_grid_has_the_limits_of_the_lowering():
-    assert limits.GRID == GRID_LIMITS
+    assert kernel_memory.GRID == GRID_LIMITS
