@@ -7,9 +7,9 @@ Proofs may use the assumptions of a function on its sizes, `T.assume(n % 16 == 0
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import islpy as isl
 from mlir import ir
@@ -86,6 +86,27 @@ AffineExpr = ir.AffineExpr
 dim_type = isl.dim_type
 
 
+class LazyPoints:
+    """A set that follows from another one by a step, which runs when somebody asks: what digits decide needs no set."""
+
+    __slots__ = ("_before", "_step", "_value")
+
+    def __init__(self, before: isl.Set | LazyPoints, step: Callable[[isl.Set], isl.Set]):
+        self._value: isl.Set | None = None
+        self._before, self._step = before, step
+
+    @property
+    def is_evaluated(self) -> bool:
+        return self._value is not None
+
+    def get(self) -> isl.Set:
+        if self._value is None:
+            before = self._before
+            self._value = self._step(before.get() if isinstance(before, LazyPoints) else before)
+            del self._before, self._step
+        return self._value
+
+
 @dataclass(eq=False)
 class Domain:
     """An iteration domain: a set over `dims`, and the value of every loop variable and iter as an expression of them.
@@ -97,25 +118,36 @@ class Domain:
 
     dims: list[ir.Value]
     params: list[str]
-    set: isl.Set
+    points: isl.Set | LazyPoints
     env: dict[ir.Value, isl.Aff]
     zero: isl.Aff
     free: int = 0
     outer: int = 0
     exact: bool = True
-    points: LazyPoints = field(init=False, repr=False)  # what `set` is computed from
+
+    @property
+    def set(self) -> isl.Set:
+        """The points. Steps to them hold isl objects only, so they may run when the module has changed; no question
+        counts them."""
+        if isinstance(self.points, LazyPoints):
+            with nullcontext() if self.points.is_evaluated else counter(0):
+                return self.points.get()
+        return self.points
+
+    @set.setter
+    def set(self, points: isl.Set) -> None:
+        self.points = points
 
     def copy(self) -> Domain:
         return self.with_dims(self.dims, self.env)
 
     def with_dims(self, dims: list[ir.Value], env: dict[ir.Value, isl.Aff]) -> Domain:
         """This set with its dimensions renamed to other values."""
-        points: Any = self.points
-        return Domain(dims, self.params, points, env, self.zero, self.free, self.outer, self.exact)
+        return Domain(dims, self.params, self.points, env, self.zero, self.free, self.outer, self.exact)
 
     def then(self, step: Callable[[isl.Set], isl.Set]) -> None:
         """Replace the set by what a step makes of it, once somebody asks."""
-        self.points = LazyPoints(None, self.points, step)
+        self.points = LazyPoints(self.points, step)
 
     def aff(self, index: Index) -> isl.Aff:
         """An index expression as an isl expression over the dimensions."""
@@ -139,9 +171,6 @@ class Domain:
 
     def index_of(self, value: ir.Value) -> int:
         return self.dims.index(value)
-
-
-Domain.set = LazySet()  # type: ignore[assignment]  # what digits decide needs no set
 
 
 def _name_params(space: isl.Space, names: Sequence[str]) -> isl.Space:

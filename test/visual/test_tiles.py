@@ -7,8 +7,7 @@ from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import enter_context
-from tir_mlir.visual.accessed_regions import accessed_regions, enclosing_loops
-from tir_mlir.visual.tile_motion import Motion
+from tir_mlir.visual.accessed_regions import Motion, accessed_regions, enclosing_loops
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,7 +10,7 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.runtime import workers
 from tir_mlir.target import named, native
-from tir_mlir.targets.cpu.units import unit_code
+from tir_mlir.targets.cpu.units import program_code
 from tir_mlir.targets.cpu.units.divide import divide
 
 FUNCTION = """
@@ -106,7 +106,7 @@ def test_without_the_cache_nothing_is_stored(parse, folder):
 def test_code_for_a_named_cpu_is_apart(parse):
     with enter_context():
         (unit,) = divide(program(parse))
-        assert unit_code.task(unit, [], native()).key != unit_code.task(unit, [], named("avx2")).key
+        assert program_code.task(unit, [], native()).key != program_code.task(unit, [], named("avx2")).key
 
 
 def test_a_warning_names_the_function_and_is_repeated(parse):

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import json
+import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
 
-from tir_mlir.dialect.ir import clone_module
+from mlir import ir
+
+from tir_mlir.dialect.calls import function_name
+from tir_mlir.dialect.diagnostics import BuildError, InternalError, LoweringError
+from tir_mlir.dialect.ir import attrs, clone_module, enter_context, funcs
+from tir_mlir.passes.lower.direct.affine import NotDirect
+from tir_mlir.passes.lower.direct.code import direct_code
+from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime.cache import crash_notes, fingerprint
-from tir_mlir.runtime.drivers import jit
+from tir_mlir.runtime.drivers import jit, openmp, program_key
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.kernels import registry
+from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.workers import Task, run
+from tir_mlir.target import Target, host, native
 from tir_mlir.targets.cpu.lowering import LOWERED, llvm_target, lowering_stages
-from tir_mlir.targets.cpu.units import unit_code
-from tir_mlir.targets.cpu.units.divide import divide
-from tir_mlir.targets.stages import Compilation
+from tir_mlir.targets.cpu.units.divide import Unit, divide
+from tir_mlir.targets.stages import BuildOptions, Compilation
 
 
 def compile_by_function(compilation: Compilation) -> jit.Compiled:
@@ -25,7 +39,7 @@ def compile_by_function(compilation: Compilation) -> jit.Compiled:
     with timing.clock("key"):
         host = clone_module(compilation.program)
         units = divide(host)
-        tasks = [unit_code.task(unit, options.libs, cpu) for unit in units]
+        tasks = [task(unit, options.libs, cpu) for unit in units]
     with timing.clock("functions"):
         codes = _codes(tasks, caches)
     own = dataclasses.replace(compilation, program=host, source=str(host), values={}, warned=[])
@@ -37,7 +51,7 @@ def compile_by_function(compilation: Compilation) -> jit.Compiled:
     compiled = jit.compile_program(program, compilation.names, needed, timing.clock, llvm_target(cpu), support=False)
     with timing.clock("functions"):
         is_needed = any(part.support for part in (compiled, *codes))
-        support = run([unit_code.support_task()], cache=caches) if is_needed else []
+        support = run([support_task()], cache=caches) if is_needed else []
     warned = [text.replace(u.symbol, u.name) for u, code in zip(units, codes, strict=True) for text in code.warned]
     for text in warned:
         warn(text)
@@ -74,3 +88,83 @@ def _merge_objects(
         support=False,
         units=names,
     )
+
+
+KIND = "code"
+
+
+def task(unit: Unit, libs: Sequence[str], wanted: Target) -> Task:
+    """The task that compiles a unit to the bytes of a `Compiled`. libs: paths of shared objects that it may call.
+    wanted: the CPU that it is for."""
+    own_libs = list(libs) if unit.externals else []
+    kernels = {symbol: text for symbol in unit.externals if (text := kernel_registration(symbol)) is not None}
+    cpu = wanted.as_json() if wanted.triple else None  # None: this machine
+    head = {"symbol": unit.symbol, "name": unit.name, "libs": own_libs, "kernels": kernels, "cpu": cpu}
+    source = unit.text if cpu is None else f"{json.dumps(cpu)}\n{unit.text}"
+    key, label = program_key.program_key(source, unit.externals, own_libs), function_name(unit.name)
+    return Task(f"{__name__}:compile_unit", json.dumps(head).encode() + b"\n" + unit.text.encode(), KIND, key, label)
+
+
+def support_code(payload: bytes) -> bytes:
+    """The object file of the functions that code of units may call; a task without arguments."""
+    return jit.support_code()
+
+
+def support_task() -> Task:
+    """The task that compiles it, once a machine."""
+    key = program_key.program_key("support.c and half.c", (), ())
+    return Task(f"{__name__}:support_code", b"", KIND, key, "support.c")
+
+
+def kernel_registration(symbol: str) -> list[object] | None:
+    """What workers do not know of a registered kernel: its code, the CPU features that this needs, whether it stands in
+    for one of the program's author. None if none is registered."""
+    builder = registry.find_kernel(symbol)
+    if builder is None:
+        return None
+    return [program_key.kernel_code(builder, symbol), list(registry.needed_by(symbol)), registry.stands_in(symbol)]
+
+
+def compile_unit(payload: bytes) -> bytes:
+    """Lower and compile a unit. Errors name the function as the program does."""
+    line, _, text = payload.partition(b"\n")
+    head = json.loads(line)
+    builders = {symbol: functools.partial(registry.emit, code) for symbol, (code, _, _) in head["kernels"].items()}
+    facts = {symbol: (needs, stands_in) for symbol, (_, needs, stands_in) in head["kernels"].items()}
+    with enter_context(), registry.replaced_kernels(builders, facts), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # recorded: the build tells them
+        try:
+            return _compile_text(text.decode(), head["symbol"], head["libs"], _target(head["cpu"])).to_bytes()
+        except (BuildError, LoweringError) as error:
+            raise type(error)(str(error).replace(head["symbol"], head["name"])) from error
+
+
+def _target(fields: dict[str, Any] | None) -> Target:
+    return native() if fields is None else Target(**{**fields, "features": frozenset(fields["features"])})
+
+
+def _compile_text(text: str, symbol: str, libs: Sequence[str], wanted: Target) -> jit.Compiled:
+    if f"{attrs.DIRECT} = " in text:
+        return _compiled_directly(text, symbol, wanted)
+    options = BuildOptions(target=wanted, libs=libs)
+    compilation = Compilation(program=ir.Module.parse(text), source=text, signatures=(), options=options)
+    compilation.run(lowering_stages())
+    program: LoweredProgram = compilation.values[LOWERED]
+    needed = jit.needed_libraries(program.module, libs, program.kernels)
+    passes = object_code.LIGHT_PASSES if f"{attrs.LIGHT} = true" in text else object_code.OPTIMIZE
+    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext(), llvm_target(wanted), passes)
+
+
+def _compiled_directly(text: str, symbol: str, wanted: Target) -> jit.Compiled:
+    """Compile a module of one function without passes of MLIR. wanted: the CPU that it is for."""
+    module = ir.Module.parse(text)
+    (func,) = (func for func in funcs(module) if func.name == symbol)
+    cpu = wanted if wanted.triple else host()
+    registers = VectorRegisters.from_vector_registers(cpu.vector_bits, cpu.registers)
+    try:
+        code = direct_code(func, symbol, attrs.get(func.op, attrs.DIRECT), registers)
+    except NotDirect as error:  # it was asked before the function got its attribute
+        raise InternalError(f"{symbol} cannot be written directly: {error}") from error
+    data = object_code.compile_text(code.text, object_code.DIRECT_PASSES, llvm_target(wanted))
+    libs = [openmp.openmp()] if code.threads else []
+    return jit.Compiled(data, [len(data)], libs, False, [], code.scratch)
