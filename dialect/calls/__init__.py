@@ -1,5 +1,5 @@
 """Calls between the programs of a module, and typed views of arenas: what they access, what sizes they bind, and the
-symbols of compiled code.
+symbols of compiled code; the texts of functions and of their calls.
 
     func.call @dense(%x, %w, %v) : (...)                    destination passing: results go to buffers
     %v = memref.view %arena[%c64][] : memref<4096xi8> to memref<1x128xf32>

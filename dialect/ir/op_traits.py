@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from mlir import ir
 
+from tir_mlir.dialect.ir import lowering_op_views
 from tir_mlir.dialect.ir import op_views as views
 from tir_mlir.dialect.ir.op_views import TypedOp
 from tir_mlir.dialect.ops import MLIR_OPS as OPS
@@ -32,7 +33,8 @@ def _operators(algebra: str) -> frozenset[str]:
 
 
 # the ops of each class
-_CLASSES: dict[str, type[TypedOp]] = {name: getattr(views, row.view) for name, row in OPS.items()}
+_views = vars(views) | vars(lowering_op_views)
+_CLASSES: dict[str, type[TypedOp]] = {name: _views[row.view] for name, row in OPS.items()}
 _of_class: dict[type[TypedOp], set[str]] = {}
 for _name, _own in _CLASSES.items():
     for _class in _own.__mro__:

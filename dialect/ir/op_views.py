@@ -5,6 +5,8 @@
     op.name in LOADS      -->  isa(op, LoadOp)
     a cast or None        -->  defining_op(value, CastOp)
 
+The ops that programs are read from and lowered to have theirs in `lowering_op_views`.
+
 A class without an op of its own, such as `AccessOp`, is an interface: its ops have a class that derives from it. A view
 lives for one call: create it where it is used, never keep it across a rewrite. What asks most ops of a program, again
 and again, asks the set: `op.name in LoadOp.names`.
@@ -29,6 +31,9 @@ class Operand:
     def __get__(self, view: TypedOp, owner: type[TypedOp]) -> ir.Value: ...
     def __get__(self, view: TypedOp | None, owner: type[TypedOp]) -> ir.Value | Operand:
         return self if view is None else view.op.operands[self.number]
+
+    def __set__(self, view: TypedOp, value: ir.Value) -> None:
+        view.op.operands[self.number] = value
 
 
 class TypedOp:
@@ -128,6 +133,10 @@ class ReadOp(AccessOp):
 
 class LoadOp(ReadOp):
     """Its result is made of elements of its memref."""
+
+
+class TransferReadOp(LoadOp):
+    pass
 
 
 class PrefetchOp(ReadOp):
@@ -254,6 +263,22 @@ class MemrefCastOp(SameIndicesOp):
     pass
 
 
+class AssumeAlignmentOp(SameIndicesOp):
+    pass
+
+
+class CollapseShapeOp(ViewLikeOp):
+    pass
+
+
+class ExpandShapeOp(ViewLikeOp):
+    pass
+
+
+class ReinterpretCastOp(ViewLikeOp):
+    pass
+
+
 class PointerOp(BufferOp):
     """Its results are the pointer, offset, sizes and strides of its source."""
 
@@ -278,6 +303,10 @@ class DimOp(NeutralOp):
     """The extent of a buffer along an axis."""
 
     axis = Operand(1)
+
+
+class GlobalOp(TypedOp):
+    """A constant of a module, which `GetGlobalOp` reads."""
 
 
 class GetGlobalOp(TypedOp):
@@ -379,9 +408,11 @@ class FuncOp(BodyOp):
     pass
 
 
-class CallOp(TypedOp):
+class ReturnOp(TypedOp):
     pass
 
+
+class CallOp(TypedOp):
     @property
     def callee(self) -> str:
         """The name of the function."""
@@ -392,8 +423,6 @@ class CallOp(TypedOp):
 
 
 class ConstantOp(TypedOp):
-    pass
-
     @property
     def value(self) -> ir.Attribute:
         return self.op.attributes["value"]
@@ -413,14 +442,28 @@ class SelectOp(TypedOp):
     false_value = Operand(2)
 
 
+class UnaryOp(TypedOp):
+    operand = Operand(0)
+
+
+class NegFOp(UnaryOp):
+    pass
+
+
+class RsqrtOp(UnaryOp):
+    pass
+
+
+class IsInfOp(UnaryOp):
+    pass
+
+
 class BinaryOp(TypedOp):
     lhs = Operand(0)
     rhs = Operand(1)
 
 
 class CompareOp(BinaryOp):
-    pass
-
     @property
     def predicate(self) -> int:
         return ir.IntegerAttr(self.op.attributes["predicate"]).value
@@ -450,6 +493,38 @@ class FloorDivOp(BinaryOp):
     """A signed quotient, rounded down."""
 
 
+class DivFOp(BinaryOp):
+    pass
+
+
+class RemFOp(BinaryOp):
+    pass
+
+
+class PowFOp(BinaryOp):
+    pass
+
+
+class FPowIOp(BinaryOp):
+    """A float to the power of an integer."""
+
+
+class Atan2Op(BinaryOp):
+    pass
+
+
+class AndIOp(BinaryOp):
+    pass
+
+
+class OrIOp(BinaryOp):
+    pass
+
+
+class XOrIOp(BinaryOp):
+    pass
+
+
 class CastBaseOp(TypedOp):
     """Another type of number for its operand."""
 
@@ -460,5 +535,39 @@ class CastOp(CastBaseOp):
     """Between types of buffers' elements."""
 
 
+class ExtFOp(CastOp):
+    pass
+
+
+class TruncFOp(CastOp):
+    pass
+
+
+class ExtSIOp(CastOp):
+    pass
+
+
+class SIToFPOp(CastOp):
+    pass
+
+
+class FPToSIOp(CastOp):
+    pass
+
+
 class IndexCastOp(CastBaseOp):
     """Between an index and another integer."""
+
+
+class IndexCastSIOp(IndexCastOp):
+    pass
+
+
+class IndexCastUIOp(IndexCastOp):
+    pass
+
+
+class BitcastOp(TypedOp):
+    """The bits of a number as another number."""
+
+    source = Operand(0)

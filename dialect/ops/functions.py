@@ -133,7 +133,7 @@ FLOAT_FUNCTIONS = (
     _unary(
         "rsqrt",
         "1 / sqrt(x): inf of 0, NaN of a negative number.",
-        _op("rsqrt", _reciprocal_root, field=""),
+        _op("rsqrt", _reciprocal_root, view="RsqrtOp", field=""),
         linalg="linalg.rsqrt",
         torch="rsqrt",
         ulps=1.5,
@@ -277,7 +277,7 @@ FLOAT_FUNCTIONS = (
         "pow",
         "x to the power y. Of an integer x, y is a constant from 0 to 64.",
         _XY,
-        on_floats=_op("powf", _power, _SLOW, c="pow", javascript=True, llvm="pow"),
+        on_floats=_op("powf", _power, _SLOW, view="PowFOp", c="pow", javascript=True, llvm="pow"),
         aliases="power",
         te="power pow",
     ),
@@ -285,7 +285,7 @@ FLOAT_FUNCTIONS = (
         "atan2",
         "The angle of the point with the abscissa x and the ordinate y, in -pi..pi.",
         ("y", "x"),
-        on_floats=_op("atan2", math.atan2, javascript=True),
+        on_floats=_op("atan2", math.atan2, view="Atan2Op", javascript=True),
         topi="atan2",
         torch="atan2 arctan2",
     ),
@@ -302,7 +302,7 @@ FLOAT_FUNCTIONS = (
         "fmod",
         "The remainder of the division of floats rounded towards zero, with the sign of x.",
         _XY,
-        on_floats=MlirOp("arith.remf", view="BinaryOp", algebra="remainder", c="fmod", javascript=True, field="opaque"),
+        on_floats=MlirOp("arith.remf", view="RemFOp", algebra="remainder", c="fmod", javascript=True, field="opaque"),
         te="",
     ),
     ScalarFunction(
@@ -326,7 +326,7 @@ FLOAT_PREDICATES = (
     _unary(
         "isinf",
         "Whether x is inf or -inf.",
-        _op("isinf", math.isinf, c="", field="predicate"),
+        _op("isinf", math.isinf, view="IsInfOp", c="", field="predicate"),
         predicate=True,
         torch="isinf",
     ),
@@ -415,7 +415,7 @@ OTHERS = (
 MLIR_ONLY = (
     _op("cbrt", _cbrt, javascript=True),
     _op("erfc", math.erfc),
-    _op("fpowi", _power, c=""),
+    _op("fpowi", _power, view="FPowIOp", c=""),
     MlirOp("math.cttz", Trait.SIGNLESS, gpu="upstream"),
     MlirOp("math.ipowi", Trait.SIGNLESS),
 )

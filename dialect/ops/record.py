@@ -39,7 +39,7 @@ class MlirOp:
     name: str
     traits: Trait = NONE
     view: str = "TypedOp"
-    """The class that names its operands, in `dialect.ir.op_views`."""
+    """The class that names its operands, in `dialect.ir.op_views` or `lowering_op_views`."""
     algebra: str = ""
     """Of operators: the operation that it is on any kind of number, "sum"."""
     unsigned: str = ""

@@ -11,7 +11,7 @@ from mlir.dialects import arith, linalg, memref
 from tir_mlir.dialect.constants.dense import array_dtype, dense_array, is_dense, splat_of
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, direct_ops, walk
-from tir_mlir.dialect.ir.op_views import CopyOp, GetGlobalOp, isa
+from tir_mlir.dialect.ir.op_views import CopyOp, GetGlobalOp, GlobalOp, isa
 
 _FIX = "fix: make it a parameter"
 
@@ -44,7 +44,7 @@ def constants_to_params(module: ir.Module, func: Func) -> dict[int, np.ndarray]:
 def erase_globals(module: ir.Module) -> None:
     """Erase the constants of a module, which no function reads any more."""
     for op in direct_ops(module.operation):
-        if op.name == "memref.global":
+        if isa(op, GlobalOp):
             op.erase()
 
 
@@ -65,7 +65,7 @@ def _fill(op: ir.Operation, number: ir.Attribute) -> None:
     copies = [u.owner.operation for u in buffer.uses if isa(u.owner, CopyOp) and u.operand_number == 0]
     for copy in copies:
         with ir.InsertionPoint(copy), named:
-            linalg.fill(arith.constant(type_.element_type, number), outs=[copy.operands[1]])
+            linalg.fill(arith.constant(type_.element_type, number), outs=[CopyOp(copy).memref])
         copy.erase()
     if any(True for _ in buffer.uses):
         with ir.InsertionPoint(op), named:

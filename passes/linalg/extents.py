@@ -15,9 +15,22 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
-from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, is_apply, read_apply
+from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, constant_integer, create, is_apply, read_apply
+from tir_mlir.dialect.ir.lowering_op_views import AssertOp
 from tir_mlir.dialect.ir.op_traits import INDEX_ARITH
-from tir_mlir.dialect.ir.op_views import AddIOp, CompareIntegersOp, ConstantOp, DimOp, FloorDivOp, MulIOp, SubIOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AddIOp,
+    CompareIntegersOp,
+    ConstantOp,
+    DimOp,
+    FloorDivOp,
+    IndexCastSIOp,
+    MulIOp,
+    SubIOp,
+    defining_op,
+    dyn_cast,
+    isa,
+)
 from tir_mlir.dialect.presburger import split_linear
 from tir_mlir.passes.linalg import reshapes
 
@@ -80,23 +93,24 @@ class ExtentSolver:
         if isa(op, ConstantOp):
             return Index.constant(ir.IntegerAttr(op.attributes["value"]).value)
         if isa(op, DimOp):
-            return self._dim(op)
+            return self._dim(DimOp(op))
         if is_apply(value):
             index = read_apply(value)
             return self.substitute_solved(index.substitute({v: self.term(v, bindings) for v in index.values}))
-        if op.name == "arith.index_cast" and "i64" in (str(op.operands[0].type), str(value.type)):
-            return self.term(op.operands[0], bindings)
+        cast = dyn_cast(op, IndexCastSIOp)
+        if cast is not None and "i64" in (str(cast.source.type), str(value.type)):
+            return self.term(cast.source, bindings)
         if op.name in INDEX_ARITH:
             lhs, rhs = (self.term(v, bindings) for v in op.operands)
             return self.substitute_solved(_fold(op, lhs, rhs))
         raise LinalgError(f"the size or offset computed by {op.name} is not an affine expression of sizes", op.location)
 
-    def _dim(self, op: ir.Operation) -> Index:
-        if attrs.NAME in op.attributes:
-            return Index.from_value(op.results[0])
-        axis, dims = self.term(op.operands[1]).as_constant(), self.extents_of(op.operands[0])
+    def _dim(self, dim: DimOp) -> Index:
+        if attrs.NAME in dim.op.attributes:
+            return Index.from_value(dim.result)
+        axis, dims = self.term(dim.axis).as_constant(), self.extents_of(dim.source)
         if axis is None or not 0 <= axis < len(dims):
-            raise LinalgError("memref.dim of an unknown or missing dimension", op.location)
+            raise LinalgError("memref.dim of an unknown or missing dimension", dim.op.location)
         return dims[axis]
 
     # --- equations ---------------------------------------------------------------------------------------------------
@@ -128,8 +142,8 @@ class ExtentSolver:
 
     def assume(self, op: ir.Operation) -> None:
         """Add the equation that a `cf.assert` tells, if it tells one; what else it checks is taken for granted."""
-        test = op.operands[0].owner
-        if isinstance(test, ir.Block) or not isa(test, CompareIntegersOp):
+        test = defining_op(AssertOp(op).condition)
+        if test is None or not isa(test, CompareIntegersOp):
             return
         if ir.IntegerAttr(test.attributes["predicate"]).value != int(arith.CmpIPredicate.eq):
             return
@@ -149,8 +163,9 @@ class ExtentSolver:
             return self.func.arg_name(ir.BlockArgument(value).arg_number) if op == self.func.body else "a loop variable"
         if attrs.NAME in op.attributes:
             return attrs.get(op, attrs.NAME)
-        axis = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
-        return f"{self.func.arg_name(ir.BlockArgument(op.operands[0]).arg_number)}.dim({axis})"
+        dim = DimOp(op.operation)
+        axis = constant_integer(dim.axis)
+        return f"{self.func.arg_name(ir.BlockArgument(dim.source).arg_number)}.dim({axis})"
 
     # --- writing the shapes ------------------------------------------------------------------------------------------
 

@@ -22,21 +22,35 @@ from tir_mlir.dialect.ir import (
     is_block,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, CHOICES, ELEMENT_ACCESSES, NEUTRAL
-from tir_mlir.dialect.ir.op_views import AffineForOp, AllocLikeOp, ApplyOp, DataLoopOp, DimOp, StridedMetadataOp, isa
+from tir_mlir.dialect.ir.lowering_op_views import AssertOp, LinalgGenericOp
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    AllocLikeOp,
+    ApplyOp,
+    ChoiceOp,
+    ConditionOp,
+    CopyOp,
+    DataLoopOp,
+    DeallocOp,
+    DimOp,
+    ElementAccessOp,
+    MappedOp,
+    NeutralOp,
+    ReturnOp,
+    StridedMetadataOp,
+    isa,
+)
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.passes.linalg import generic, reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver, restore_shape_variables
 from tir_mlir.passes.linalg.generic import GenericOp, extents
 from tir_mlir.passes.linalg.prepare import ALLOCATED_PARAMETER, prepare, update_type
 
-COMPUTED = ("linalg.generic", "memref.copy")
-
-_SYMBOLS = ("memref.dim", "memref.extract_strided_metadata")
-_DROPPED = ("memref.dealloc", "cf.assert")
-_KEPT = ALLOCS | ELEMENT_ACCESSES | CHOICES | {
-    "func.return", "memref.dim", "affine.for", "affine.apply", "affine.min", "affine.max", "scf.condition",
-}  # fmt: skip
+_TAKEN = frozenset[str]().union(*(kind.names for kind in (
+    LinalgGenericOp, CopyOp, AllocLikeOp, ElementAccessOp, ChoiceOp, DeallocOp, DimOp, AssertOp, ReturnOp, AffineForOp,
+    MappedOp, ConditionOp,
+)))  # fmt: skip
+"""The ops that this front takes, besides views; others are refused."""
 
 _ADVICE = {
     "func.call": "inline it (mlir-opt --inline)",
@@ -93,7 +107,7 @@ def _check(func: Func) -> None:
     for arg in func.args:
         _check_type(arg.type, func.op.location)
     for op in _outside_blocks(func):
-        if op.name not in (*COMPUTED, *_DROPPED, *_KEPT) and not _is_encoded(op) and not reshapes.is_view_op(op):
+        if op.name not in _TAKEN and not _is_encoded(op) and not reshapes.is_view_op(op):
             if op.name.split(".")[0] not in ("arith", "math") or len(op.regions):
                 advice = f": {_ADVICE[op.name]}" if op.name in _ADVICE else ""
                 raise LinalgError(f"{op.name} cannot be expressed as loops and blocks{advice}", op.location)
@@ -134,7 +148,7 @@ def _check_type(type_: ir.Type, location: ir.Location) -> None:
 def _convert(func: Func, written: NameOfLocation) -> None:
     _name(func, written)
     restore_shape_variables(func)
-    linalg_ops = [generic.read_generic(op) for op in _outside_blocks(func) if op.name in COMPUTED]
+    linalg_ops = [generic.read_generic(op) for op in _outside_blocks(func) if isa(op, LinalgGenericOp, CopyOp)]
     sizes = ExtentSolver(func)
     for op in _outside_blocks(func):
         if ALLOCATED_PARAMETER in op.attributes:
@@ -142,7 +156,7 @@ def _convert(func: Func, written: NameOfLocation) -> None:
     for linalg_op in linalg_ops:
         generic.extents(linalg_op, sizes)
     for op in _outside_blocks(func):
-        if op.name == "cf.assert":
+        if isa(op, AssertOp):
             sizes.assume(op)
     for linalg_op in linalg_ops:
         generic.require_extents(linalg_op, sizes)
@@ -229,10 +243,15 @@ def _allocations(func: Func, sizes: ExtentSolver) -> None:
             _drop(op)
 
 
+def _is_dropped(op: ir.Operation | ir.OpView) -> bool:
+    """Whether an op has no counterpart in programs."""
+    return isa(op, DeallocOp, AssertOp)
+
+
 def _is_needed(buffer: ir.Value) -> bool:
     """Whether any op loads from a buffer, stores to it or takes its size."""
     return any(
-        _is_needed(use.owner.results[0]) if reshapes.is_view_op(use.owner) else use.owner.operation.name not in _DROPPED
+        _is_needed(use.owner.results[0]) if reshapes.is_view_op(use.owner) else not _is_dropped(use.owner)
         for use in buffer.uses
     )
 
@@ -249,7 +268,9 @@ def _after_allocations(func: Func, allocs: list[ir.Operation]) -> ir.InsertionPo
     """The insertion point after the sizes at the top of the function and the new allocations."""
     ops = [op.operation for op in func.body.operations]
     sizes = [
-        op for op in ops if op.name in _SYMBOLS and (attrs.NAME in op.attributes or attrs.STRIDES in op.attributes)
+        op
+        for op in ops
+        if isa(op, DimOp, StridedMetadataOp) and (attrs.NAME in op.attributes or attrs.STRIDES in op.attributes)
     ]
     last = max((n for n, op in enumerate(ops) if op in allocs or op in sizes), default=-1)
     return ir.InsertionPoint(ops[last + 1])
@@ -258,7 +279,7 @@ def _after_allocations(func: Func, allocs: list[ir.Operation]) -> ir.InsertionPo
 def _erase_unused(func: Func, sizes: ExtentSolver) -> None:
     """Replace sizes by shape variables, and erase unused ops."""
     for op in reversed(_outside_blocks(func)):
-        if op.name in _DROPPED:
+        if _is_dropped(op):
             op.erase()
         elif isa(op, DimOp) and attrs.NAME not in op.attributes and _used(op):
             value = op.results[0]
@@ -287,9 +308,6 @@ def _is_symbol_of_shape(op: ir.Operation, func: Func) -> bool:
 
 
 # --- find the fills that are the init of a reduction, so that both become one block ----------------------------------
-
-
-_NO_ACCESS = NEUTRAL | {"func.return"}
 
 
 def fills_to_fold(
@@ -369,7 +387,7 @@ def _users(buffer: ir.Value) -> list[ir.Operation]:
         op = use.owner.operation
         if reshapes.is_view_op(op):
             users += _users(op.results[0])
-        elif op.name not in _NO_ACCESS:
+        elif not isa(op, NeutralOp, ReturnOp):
             users.append(op)
     return users
 

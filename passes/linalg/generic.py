@@ -12,8 +12,9 @@ from mlir.dialects import memref
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
 from tir_mlir.dialect.ir import Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
-from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, CopyOp, ElementLoadOp, MemrefLoadOp, isa
+from tir_mlir.dialect.ir.lowering_op_views import LinalgIndexOp
+from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, index_operands
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, CopyOp, ElementLoadOp, LoadOp, MemrefLoadOp, isa
 from tir_mlir.dialect.presburger import dim_factors, span, split_linear
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver
@@ -61,9 +62,10 @@ class GenericOp:
 def read_generic(op: ir.Operation) -> GenericOp:
     """Read a `linalg.generic` or `memref.copy`. Errors: LinalgError."""
     if isa(op, CopyOp):
-        rank = Buffer(op.operands[0]).rank
+        copy = CopyOp(op)
+        rank = Buffer(copy.source).rank
         same = ir.AffineMap.get_identity(rank)
-        return GenericOp(op, (op.operands[0],), (op.operands[1],), (same, same), ("S",) * rank)
+        return GenericOp(op, (copy.source,), (copy.memref,), (same, same), ("S",) * rank)
     count = attrs.integers(op, "operandSegmentSizes")[0]
     operands = list(op.operands)
     maps = tuple(ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"]))
@@ -338,7 +340,7 @@ class BodyEmitter:
         """A load in the body, at indices that the body computes."""
         if isa(op, AffineLoadOp):
             raise LinalgError("affine.load in the body of a generic: use memref.load", op.location)
-        buffer, indices = op.operands[0], list(op.operands)[1:]
+        buffer, indices = LoadOp(op).memref, index_operands(op)
         if self._is_plain_load(op):
             affine = [k for i in indices if (k := self._index(i)) is not None]
             with op.location:
@@ -374,5 +376,5 @@ class BodyEmitter:
 def _positions(generic: GenericOp, dims: Sequence[Index]) -> dict[ir.Value, Index]:
     """The value of each `linalg.index` of the body."""
     body = generic.body.operations if generic.body is not None else ()
-    index_ops = [op.operation for op in body if op.operation.name == "linalg.index"]
+    index_ops = [op.operation for op in body if isa(op, LinalgIndexOp)]
     return {op.results[0]: dims[ir.IntegerAttr(op.attributes["dim"]).value] for op in index_ops}

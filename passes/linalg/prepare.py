@@ -12,7 +12,8 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
-from tir_mlir.dialect.ir.op_views import AllocOp, ConstantOp, MemrefCastOp, defining_op, isa
+from tir_mlir.dialect.ir.lowering_op_views import EmptyOp, FillOp, LinalgGenericOp, SoftmaxOp
+from tir_mlir.dialect.ir.op_views import AllocOp, ConstantOp, FPowIOp, MemrefCastOp, defining_op, isa
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.constant_buffers import constants_to_params, erase_globals
 from tir_mlir.passes.linalg.emit_linalg import generic_op
@@ -36,7 +37,7 @@ def prepare(module: ir.Module) -> dict[str, dict[int, np.ndarray]]:
     became parameters, by function and number.
     """
     for op in walk.ops(module.operation):
-        if op.name.startswith("linalg.") and op.name != "linalg.generic" and len(op.regions):
+        if op.name.startswith("linalg.") and not isa(op, LinalgGenericOp) and len(op.regions):
             op.location = ir.Location.name(op.name.partition(".")[2], op.location)
     if any(_has_tensor(op) for op in walk.ops(module.operation)):
         rewrite_tensor_reshapes(module)
@@ -90,8 +91,8 @@ def results_to_params(func: Func) -> None:
 
 def _source(value: ir.Value, end: ir.Operation) -> ir.Value:
     """The parameter, the allocation (also through casts) or the view that is returned."""
-    while defining_op(value, MemrefCastOp) is not None:
-        value = value.owner.operands[0]
+    while cast := defining_op(value, MemrefCastOp):
+        value = cast.source
     owner = value.owner
     if isinstance(owner, ir.Block) or isa(owner, AllocOp) or reshapes.is_view(value):
         if isinstance(value.type, ir.MemRefType):
@@ -155,21 +156,23 @@ def expand_integer_powers(module: ir.Module) -> None:
 
     Errors: LinalgError for an exponent that is not a constant, or beyond 64.
     """
-    for op in [o for o in walk.ops(module.operation) if o.name == "math.fpowi"]:
-        with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(_power(op.operands[0], _exponent(op)))
-        op.erase()
+    for power in walk.views_in(module.operation, FPowIOp):
+        with ir.InsertionPoint(power.op), power.op.location:
+            power.result.replace_all_uses_with(_power(power.lhs, _exponent(power)))
+        power.op.erase()
 
 
-def _exponent(op: ir.Operation) -> int:
-    owner = op.operands[1].owner
+def _exponent(power: FPowIOp) -> int:
+    owner = power.rhs.owner
     if isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
         raise LinalgError(
-            "the exponent of math.fpowi is not a constant; fix: math.powf, with it as a float", op.location
+            "the exponent of math.fpowi is not a constant; fix: math.powf, with it as a float", power.op.location
         )
     number = ir.IntegerAttr(owner.attributes["value"]).value
     if abs(number) > MOST:
-        raise LinalgError(f"math.fpowi with the exponent {number}; fix: math.powf, with it as a float", op.location)
+        raise LinalgError(
+            f"math.fpowi with the exponent {number}; fix: math.powf, with it as a float", power.op.location
+        )
     return number
 
 
@@ -201,9 +204,9 @@ def own_destinations(module: ir.Module) -> None:
     Common subexpression elimination joins them. In one buffer the second op would overwrite what the first one made,
     and no step could move or fuse them.
     """
-    for name in ("linalg.fill", "tensor.empty"):
-        for op in [o for o in walk.ops(module.operation) if o.name == name and len(o.results) == 1]:
-            if name == "linalg.fill" and not _is_empty(op.operands[1]):
+    for kind in (FillOp, EmptyOp):
+        for op in [o for o in walk.ops(module.operation) if isa(o, kind) and len(o.results) == 1]:
+            if kind is FillOp and not _is_empty(FillOp(op).target):
                 continue
             for use in _destination_uses(op)[1:]:
                 with ir.InsertionPoint(use.owner):
@@ -222,7 +225,7 @@ def _is_destination(use: ir.OpOperand) -> bool:
 
 
 def _is_empty(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.empty"
+    return defining_op(value, EmptyOp) is not None
 
 
 # --- `linalg.softmax` on buffers as reductions and pointwise ops -----------------------------------------------------
@@ -238,14 +241,15 @@ def decompose_softmax(module: ir.Module) -> None:
 
     Errors: LinalgError for elements that are no floats.
     """
-    for op in [o for o in walk.ops(module.operation) if o.name == "linalg.softmax"]:
-        _Softmax(op).run()
-        op.erase()
+    for softmax in walk.views_in(module.operation, SoftmaxOp):
+        _Softmax(softmax).run()
+        softmax.op.erase()
 
 
 class _Softmax:
-    def __init__(self, op: ir.Operation):
-        self.op, self.type = op, ir.MemRefType(op.operands[0].type)
+    def __init__(self, softmax: SoftmaxOp):
+        self.source, self.target, op = softmax.source, softmax.target, softmax.op
+        self.op, self.type = op, ir.MemRefType(self.source.type)
         if not isinstance(self.type.element_type, (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
             raise LinalgError(f"linalg.softmax of {self.type.element_type}: its elements are floats", op.location)
         self.axis = ir.IntegerAttr(op.attributes["dimension"]).value
@@ -254,25 +258,22 @@ class _Softmax:
         self.row = ir.AffineMap.get(self.type.rank, 0, [ir.AffineExpr.get_dim(d) for d in self.kept])
 
     def run(self) -> None:
-        source, target = self.op.operands
         with ir.InsertionPoint(self.op), self.op.location:
             largest = self._buffer(self.kept, float("-inf"))
-            self._generic("max", [source], largest, [self.all, self.row], lambda x, m: arith.maximumf(x, m))
+            self._generic("max", [self.source], largest, [self.all, self.row], lambda x, m: arith.maximumf(x, m))
             powers = self._buffer(range(self.type.rank))
-            self._generic("exp", [source, largest], powers, [self.all, self.row, self.all],
+            self._generic("exp", [self.source, largest], powers, [self.all, self.row, self.all],
                           lambda x, m, _: math.exp(arith.subf(x, m)))  # fmt: skip
             total = self._buffer(self.kept, 0.0)
             self._generic("sum", [powers], total, [self.all, self.row], lambda x, s: arith.addf(s, x))
-            self._generic("div", [powers, total], target, [self.all, self.row, self.all],
+            self._generic("div", [powers, total], self.target, [self.all, self.row, self.all],
                           lambda x, s, _: arith.divf(x, s))  # fmt: skip
 
     def _buffer(self, axes: Sequence[int], start: float | None = None) -> ir.Value:
         """A buffer over some axes of the operand, filled with a number."""
         shape = [self.type.shape[a] for a in axes]
         sizes = [
-            memref.dim(self.op.operands[0], arith.constant(ir.IndexType.get(), a))
-            for a in axes
-            if self.type.is_dynamic_dim(a)
+            memref.dim(self.source, arith.constant(ir.IndexType.get(), a)) for a in axes if self.type.is_dynamic_dim(a)
         ]
         buffer = memref.alloc(ir.MemRefType.get(shape, self.type.element_type), sizes, [])
         if start is not None:

@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Buffer, Index, attrs, read_map
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, isa
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ViewLikeOp, isa
 
 if TYPE_CHECKING:
     from tir_mlir.passes.linalg.extents import ExtentSolver
@@ -43,7 +43,7 @@ def element(value: ir.Value, indices: Indices, sizes: ExtentSolver) -> tuple[ir.
     while is_view(value):
         op = value.owner.operation
         coordinates = _VIEWS[op.name][1](op, coordinates, sizes)
-        value = op.operands[0]
+        value = ViewLikeOp(op).source
     return value, [i.simplify() for i in coordinates]
 
 
@@ -77,7 +77,7 @@ def _sizes_of(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
 
 def _cast_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     """The extents of a cast, which equates those of its source with the static ones."""
-    source_extents = sizes.extents_of(op.operands[0])
+    source_extents = sizes.extents_of(ViewLikeOp(op).source)
     for extent, size in zip(source_extents, Buffer(op.results[0]).shape, strict=True):
         if size is not None:
             sizes.equal(extent, Index.constant(size), op, "the source of a cast")
@@ -155,7 +155,7 @@ def _inner(shape: Sequence[Index], group: Sequence[int], op: ir.Operation) -> li
 
 def _expand_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     shape = _fill_dynamic_dims(Buffer(op.results[0]).shape, [sizes.term(v) for v in list(op.operands)[1:]])
-    for extent, group in zip(sizes.extents_of(op.operands[0]), _groups(op), strict=True):
+    for extent, group in zip(sizes.extents_of(ViewLikeOp(op).source), _groups(op), strict=True):
         inner = math.prod(_inner(shape, group, op))
         if group:
             sizes.equal(extent, shape[group[0]] * inner, op, "the source of expand_shape")
@@ -173,12 +173,12 @@ def _expand_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> 
 
 
 def _collapse_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
-    shape = sizes.extents_of(op.operands[0])
+    shape = sizes.extents_of(ViewLikeOp(op).source)
     return [shape[g[0]] * math.prod(_inner(shape, g, op)) for g in _groups(op)]
 
 
 def _collapse_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
-    shape = sizes.extents_of(op.operands[0])
+    shape = sizes.extents_of(ViewLikeOp(op).source)
     if not _groups(op):  # all dimensions have size 1
         return [Index.constant(0) for _ in shape]
     split = []
@@ -197,7 +197,7 @@ def _order(op: ir.Operation) -> list[int]:
 
 
 def _transpose_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
-    shape = sizes.extents_of(op.operands[0])
+    shape = sizes.extents_of(ViewLikeOp(op).source)
     return [shape[d] for d in _order(op)]
 
 

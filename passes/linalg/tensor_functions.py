@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir import (
     Loop,
     access_indices,
     attrs,
+    constant_integer,
     constraints,
     create,
     is_block,
@@ -37,10 +38,12 @@ from tir_mlir.dialect.ir.op_views import (
     DimOp,
     ElementLoadOp,
     IfOp,
+    LoadOp,
     MemrefLoadOp,
     MemrefStoreOp,
     ScfIfOp,
     StoreOp,
+    dyn_cast,
     isa,
 )
 from tir_mlir.dialect.presburger import dim_factors
@@ -150,12 +153,11 @@ class _BodyWriter:
 
     def _write_scalar_op(self, op: ir.Operation) -> None:
         """What is outside the nests: sizes, and numbers."""
-        if isa(op, DimOp):
-            if op.operands[0] not in self.tensors:
+        if dim := dyn_cast(op, DimOp):
+            if dim.source not in self.tensors:
                 raise NotRaisable(f"the size {attrs.get(op, attrs.NAME, '?')} is that of no operand", op)
-            axis = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
-            axis_value = arith.constant(ir.IndexType.get(), axis)
-            self.known[op.results[0]] = tensor.dim(self.tensors[op.operands[0]], axis_value)
+            axis_value = arith.constant(ir.IndexType.get(), constant_integer(dim.axis) or 0)
+            self.known[dim.result] = tensor.dim(self.tensors[dim.source], axis_value)
         elif op.name.startswith(_PURE):
             copy = op.clone()
             for number, operand in enumerate(op.operands):
@@ -220,7 +222,7 @@ class _BodyWriter:
             ir.Operation.create("linalg.yield", operands=writer.values(body))
         writer.erase_unused()
         for op, result in zip(stores, generic.results, strict=True):
-            self.tensors[op.operands[1]] = result
+            self.tensors[StoreOp(op).memref] = result
 
     def _value(self, buffer: ir.Value, block: Block) -> ir.Value:
         if buffer not in self.tensors:
@@ -238,8 +240,9 @@ class _BodyWriter:
             current = self.tensors.get(buffer.value)
             return self._empty(buffer.dims, buffer.type.element_type) if current is None else current
         inner = block.init.regions[0].blocks[0].operations
-        first = next((op for op in inner if isa(op, AffineStoreOp) and op.operands[1] == buffer.value), None)
-        owner = None if first is None else first.operands[0].owner
+        stores = [AffineStoreOp(op.operation) for op in inner if isa(op, AffineStoreOp)]
+        first = next((store for store in stores if store.memref == buffer.value), None)
+        owner = None if first is None else first.value.owner
         if owner is None or isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
             raise NotRaisable(f'the init of block "{block.name}" is not a constant', block.op)
         value = owner.operation.clone().results[0]
@@ -303,9 +306,9 @@ class Operands:
         self.maps: list[ir.AffineMap] = []
         self.loads: dict[ir.Operation, int] = {}
         self.out_maps = [self._output(op) for op in stores]
-        self.outputs = [op.operands[1] for op in stores]
+        self.outputs = [StoreOp(op).memref for op in stores]
         for op in block.body_ops():
-            if isa(op, AffineLoadOp) and op.operands[0] not in self.outputs:
+            if isa(op, AffineLoadOp) and LoadOp(op).memref not in self.outputs:
                 self._load(op)
 
     def _output(self, store: ir.Operation) -> ir.AffineMap:
@@ -330,17 +333,18 @@ class Operands:
         map_ = self._map(op)
         if map_ is None:
             return
-        matches = [n for n, b in enumerate(self.buffers) if b == op.operands[0] and self.maps[n] == map_]
+        buffer = LoadOp(op).memref
+        matches = [n for n, b in enumerate(self.buffers) if b == buffer and self.maps[n] == map_]
         if not matches:
             matches = [len(self.buffers)]
-            self.buffers.append(op.operands[0])
+            self.buffers.append(buffer)
             self.maps.append(map_)
         self.loads[op] = matches[0]
 
     def _map(self, op: ir.Operation) -> ir.AffineMap | None:
         """The indexing map of a load; None if its indices are not sums of iterators that linalg takes."""
         exprs = []
-        for index, size in zip(access_indices(op), Buffer(op.operands[0]).dims, strict=True):
+        for index, size in zip(access_indices(op), Buffer(LoadOp(op).memref).dims, strict=True):
             if any(v not in self.dims for v in index.values):
                 return None
             iterators = [self.dims[v] for v in index.values]
@@ -400,7 +404,7 @@ class ElementOps:
         for op in body:
             if not isa(op, AffineStoreOp):
                 self._op(op, True)
-        return [self.made[s.operands[0]] for s in self.operands.stores]
+        return [self.made[StoreOp(s).value] for s in self.operands.stores]
 
     def erase_unused(self) -> None:
         for op in reversed(self.positions):
@@ -423,7 +427,7 @@ class ElementOps:
             self.made |= dict(zip(op.results, copy.results, strict=True))
 
     def _read_element(self, op: ir.Operation, always: bool) -> ir.Value:
-        buffer = op.operands[0]
+        buffer = LoadOp(op).memref
         if buffer in self.operands.outputs:
             number = self.operands.outputs.index(buffer)
             same = isa(op, AffineLoadOp) and same_indices(
@@ -449,7 +453,7 @@ class ElementOps:
         return index.substitute({v: Index.from_value(self.made[v]) for v in index.values})
 
     def _branch(self, op: ir.Operation) -> None:
-        test = self.made[op.operands[0]] if isa(op, ScfIfOp) else self._condition(op)
+        test = self.made[ScfIfOp(op).condition] if isa(op, ScfIfOp) else self._condition(op)
         branch = ir.Operation.create("scf.if", results=[r.type for r in op.results], operands=[test], regions=2)
         for old, new in zip(op.regions, branch.regions, strict=True):
             ops = [o.operation for o in old.blocks[0].operations]

@@ -8,6 +8,8 @@ from mlir import ir
 from mlir.dialects import arith, tensor
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.lowering_op_views import TensorFromElementsOp, TensorReshapeOp
+from tir_mlir.dialect.ir.op_views import defining_op, isa
 
 
 def rewrite_tensor_reshapes(module: ir.Module) -> None:
@@ -18,8 +20,8 @@ def rewrite_tensor_reshapes(module: ir.Module) -> None:
 
     One whose shape is made otherwise remains, and is refused later.
     """
-    for op in [o for o in walk.ops(module.operation) if o.name == "tensor.reshape"]:
-        source, shape = op.operands
+    for reshape in walk.views_in(module.operation, TensorReshapeOp):
+        op, source, shape = reshape.op, reshape.source, reshape.shape
         sizes = _sizes(shape, ir.RankedTensorType(op.results[0].type), op)
         if sizes is None:
             continue
@@ -35,8 +37,8 @@ def _sizes(shape: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> li
     unknown = [d for d in range(result.rank) if result.is_dynamic_dim(d)]
     if not unknown:
         return []
-    owner = shape.owner
-    if isinstance(owner, ir.Block) or owner.name != "tensor.from_elements":
+    owner = defining_op(shape)
+    if owner is None or not isa(owner, TensorFromElementsOp):
         return None
     values = [list(owner.operands)[d] for d in unknown]
     with ir.InsertionPoint(op), op.location:

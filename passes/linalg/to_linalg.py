@@ -10,6 +10,8 @@ from mlir import ir
 from tir_mlir.dialect.computation import Form, NotRaisable, raise_form
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine, NotProvable
 from tir_mlir.dialect.ir import Block, Func, Loop, attrs, create, edit, funcs, is_block, is_loop, walk
+from tir_mlir.dialect.ir.lowering_op_views import LinalgGenericOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.linalg import prepare
 from tir_mlir.passes.linalg.emit_linalg import LinalgEmitter
 from tir_mlir.passes.linalg.extents import restore_shape_variables
@@ -135,7 +137,7 @@ def specialize(module: ir.Module) -> None:
     stride, which these ops cannot express. Such generics are disguised while the pass runs.
     """
     for op in walk.ops(module.operation):
-        if op.name == "linalg.generic" and _is_spaced(op):
+        if isa(op, LinalgGenericOp) and _is_spaced(op):
             kinds = op.attributes[_KINDS]
             op.attributes[_KEPT] = kinds
             op.attributes[_KINDS] = ir.ArrayAttr.get([_parallel()] * len(ir.ArrayAttr(kinds)))

@@ -21,7 +21,6 @@ QUOTED = re.compile(rf"""["']({OP.pattern}|load|store)["']""")
 TABLE = ROOT / "dialect" / "ops"
 ALLOWED = {
     "dialect/verify/structure.py": "on which ops an attribute of the encoding stands",
-    "passes/linalg/from_linalg.py": "the ops that this front takes; others are refused",
     "tir_mlir/equivalence/verify_schedule.py": "the ops that this analysis takes; without an answer for others",
     "tir_mlir/equivalence/plain_loops.py": "the ops that the check takes; others are refused",
 }

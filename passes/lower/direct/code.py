@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from math import prod
 
+from tir_mlir.dialect.calls.function_texts import symbol
 from tir_mlir.dialect.ir import Func
-from tir_mlir.dialect.ir.function_texts import symbol
 from tir_mlir.passes.lower.direct.affine import Affine, NotDirect
 from tir_mlir.passes.lower.direct.nests import NestWriter, Piece, VectorRegisters
 from tir_mlir.passes.lower.direct.program import (

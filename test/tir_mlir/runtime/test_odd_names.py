@@ -7,9 +7,9 @@ import pytest
 from mlir import ir
 
 from tir_mlir import build
+from tir_mlir.dialect.calls.function_texts import callees_in, function_text, quote, symbol
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import enter_context
-from tir_mlir.dialect.ir.function_texts import callees_in, function_text, quote, symbol
 from tir_mlir.script import IRModule
 
 ODD = ['a"() #9 ; x', "a\\b", "a\nb", "a b", "größe", "%s%n", "@x", "f(){}/**/", "a;b", "x" * 5000, "a.b", "a-b", "\t"]

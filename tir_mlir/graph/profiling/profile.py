@@ -14,8 +14,8 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.build import build, build_by_function
+from tir_mlir.dialect.calls.function_texts import quote, symbol
 from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs
-from tir_mlir.dialect.ir.function_texts import quote, symbol
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan, PlannedCall
 from tir_mlir.graph.memory.frames import ArrayFrame

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
+from tir_mlir.dialect.calls.function_texts import callees_in, function_text, module_of
 from tir_mlir.dialect.ir import attrs, direct_ops, enter_context
-from tir_mlir.dialect.ir.function_texts import callees_in, function_text, module_of
 from tir_mlir.script.module import IRModule, PrimFunc
 
 NAME = "f"

@@ -11,7 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.calls import C_INTERFACE
-from tir_mlir.dialect.ir.function_texts import symbol
+from tir_mlir.dialect.calls.function_texts import symbol
 from tir_mlir.runtime.call import fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.keywords import positional_arguments

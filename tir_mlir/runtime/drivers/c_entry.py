@@ -18,8 +18,8 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.calls.function_texts import quote, symbol
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite, short_repr
-from tir_mlir.dialect.ir.function_texts import quote, symbol
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import shared_libraries

@@ -14,8 +14,8 @@ from programs.bound import BOUND, elementwise, matmul, softmax
 from programs.short import each, program
 
 from tir_mlir import Schedule, build, ptx
+from tir_mlir.dialect.calls.function_texts import symbol
 from tir_mlir.dialect.diagnostics import BuildError, DeviceError
-from tir_mlir.dialect.ir.function_texts import symbol
 from tir_mlir.script import IRModule
 
 HEADER = Path(__file__).parents[3] / "harness" / "cuda_words.h"

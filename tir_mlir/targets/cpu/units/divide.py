@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.calls import CALL
+from tir_mlir.dialect.calls.function_texts import callees_in, function_text, module_of
 from tir_mlir.dialect.ir import attrs, create, direct_ops, walk
-from tir_mlir.dialect.ir.function_texts import callees_in, function_text, module_of
 from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.runtime.cache import store
 
