@@ -86,7 +86,7 @@ implemented_in(
             "read_graphs": "tir_mlir.graph.script.reader",
         },
         "tir_mlir.script.printer.graphs": {"show_operands": "tir_mlir.graph.operators"},
-        "tir_mlir.te.expr": {"dtypes_of": "tir_mlir.te.infer_dtype"},
+        "tir_mlir.te.expr": {"dtypes_of": "tir_mlir.te.prim_func"},
         "tir_mlir.tune.records.database": {
             "enter": "tir_mlir.tune.records.build_context",
             "leave": "tir_mlir.tune.records.build_context",

@@ -20,7 +20,7 @@ from tir_mlir.script.parser.source import SourceText
 
 N = TypeVar("N", bound=ast.AST)
 _PACKAGE = __name__.partition(".")[0]
-_OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph", "dialect"))
+_OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph", "dialect", "extensions"))
 
 
 class _SharedLocation(threading.local):

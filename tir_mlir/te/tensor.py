@@ -12,8 +12,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.te.expr import Expr, Var, fresh_key, lift, subscript, t_call
-from tir_mlir.te.infer_dtype import dtypes_of
+from tir_mlir.te.expr import Expr, Var, dtypes_of, fresh_key, lift, subscript, t_call
 from tir_mlir.te.source_location import refuse, set_location
 
 

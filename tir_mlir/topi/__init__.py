@@ -20,11 +20,9 @@ from tir_mlir.topi import products as _products
 from tir_mlir.topi import quantization as _quantization
 from tir_mlir.topi import reductions as _reductions
 from tir_mlir.topi import scalar_operators as _scalar_operators
-from tir_mlir.topi import searching as _searching
 from tir_mlir.topi import shapes as _shapes
 from tir_mlir.topi import sorting as _sorting
 from tir_mlir.topi import special_functions as _special_functions
-from tir_mlir.topi import views as _views
 from tir_mlir.topi.broadcast import *  # noqa: F403
 from tir_mlir.topi.creation import *  # noqa: F403
 from tir_mlir.topi.elementwise import *  # noqa: F403
@@ -36,11 +34,9 @@ from tir_mlir.topi.products import *  # noqa: F403
 from tir_mlir.topi.quantization import *  # noqa: F403
 from tir_mlir.topi.reductions import *  # noqa: F403
 from tir_mlir.topi.scalar_operators import *  # noqa: F403
-from tir_mlir.topi.searching import *  # noqa: F403
 from tir_mlir.topi.shapes import *  # noqa: F403
 from tir_mlir.topi.sorting import *  # noqa: F403
 from tir_mlir.topi.special_functions import *  # noqa: F403
-from tir_mlir.topi.views import *  # noqa: F403
 
 __all__ = ["image", "nn"]
 __all__ += _broadcast.__all__
@@ -53,11 +49,9 @@ __all__ += _products.__all__
 __all__ += _quantization.__all__
 __all__ += _reductions.__all__
 __all__ += _scalar_operators.__all__
-__all__ += _searching.__all__
 __all__ += _shapes.__all__
 __all__ += _sorting.__all__
 __all__ += _special_functions.__all__
-__all__ += _views.__all__
 
 
 def __getattr__(name: str) -> _NoReturn:

@@ -18,7 +18,7 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.shapes import reshape
-from tir_mlir.topi.sizes import ceil_quotient, exact_quotient, number, total
+from tir_mlir.topi.sizes import ceil_quotient, exact_quotient, number, ravel_index, total, unravel_index
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 
@@ -143,29 +143,16 @@ def _split(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
     outer, size, inner = total(x.shape[:axis]), x.shape[axis], total(x.shape[axis + 1 :])
 
     def element(o: Any, k: Any, i: Any) -> Any:
-        return as_type(x(*_digits(o, x.shape[:axis]), k, *_digits(i, x.shape[axis + 1 :])), x.dtype, dtype)
+        return as_type(x(*unravel_index(o, x.shape[:axis]), k, *unravel_index(i, x.shape[axis + 1 :])), x.dtype, dtype)
 
     return te.compute((outer, size, inner), element, name="T_rows")
-
-
-def _digits(flat: Any, shape: Any) -> list[Any]:
-    found: list[Any] = []
-    for n in reversed(shape[1:]):
-        found, flat = [flat % n, *found], flat // n
-    return [flat, *found] if shape else []
 
 
 def _merge_axes(x: te.Tensor, shape: Any, axis: int, name: str) -> te.Tensor:
     """The axis between those that `_split` put together."""
 
-    def flat(index: Any, sizes: Any) -> Any:
-        position: Any = 0
-        for v, n in zip(index, sizes, strict=True):
-            position = position * n + v
-        return position
-
     def element(*i: Any) -> Any:
-        return x(flat(i[:axis], shape[:axis]), i[axis], flat(i[axis + 1 :], shape[axis + 1 :]))
+        return x(ravel_index(i[:axis], shape[:axis]), i[axis], ravel_index(i[axis + 1 :], shape[axis + 1 :]))
 
     return te.compute(shape, element, name=name)
 

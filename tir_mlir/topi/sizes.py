@@ -79,6 +79,22 @@ def shape_text(shape: Sequence[Size]) -> str:
     return f"({listed},)" if len(shape) == 1 else f"({listed})"
 
 
+def ravel_index(index: Sequence[Any], shape: Sequence[Size]) -> Any:
+    """The number in row-major order of the element at an index."""
+    flat: Any = 0
+    for i, n in zip(index, shape, strict=True):
+        flat = flat * n + i
+    return flat
+
+
+def unravel_index(flat: Any, shape: Sequence[Size]) -> list[Any]:
+    """The index of the element with a number in row-major order."""
+    index: list[Any] = []
+    for n in reversed(shape[1:]):
+        index, flat = [flat % n, *index], flat // n
+    return [flat, *index] if shape else []
+
+
 def ceil_quotient(top: Size, by: int) -> Size:
     """ceil(top / by) for a positive number."""
     return floor_quotient(top + (by - 1), by)

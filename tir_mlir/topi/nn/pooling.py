@@ -22,7 +22,7 @@ from tir_mlir.topi.operands import (
     wide_type,
 )
 from tir_mlir.topi.reductions import MAX, first_of
-from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total
+from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total, unravel_index
 
 if TYPE_CHECKING:
     from tir_mlir.te.tensor import ReductionValue
@@ -142,7 +142,7 @@ def max_pool_with_indices(
         flat_index, image = where(*i), total(pool.sizes)
         if columns:
             flat_index = _row_major(
-                *zip(*reversed([*zip(_digits(flat_index, pool.sizes), pool.sizes, strict=True)]), strict=True)
+                *zip(*reversed([*zip(unravel_index(flat_index, pool.sizes), pool.sizes, strict=True)]), strict=True)
             )
         return (
             flat_index.astype("int64")
@@ -158,14 +158,6 @@ def _row_major(positions: Sequence[te.Expr], sizes: Sequence[Size]) -> te.Expr:
     for v, n in zip(positions[1:], sizes[1:], strict=True):
         flat_index = flat_index * n + v
     return flat_index
-
-
-def _digits(flat_index: te.Expr, sizes: Sequence[Size]) -> list[te.Expr]:
-    """The index of each axis of the element with a row-major index."""
-    digits: list[Any] = []
-    for n in reversed(sizes[1:]):
-        digits, flat_index = [flat_index % n, *digits], flat_index // n
-    return [flat_index, *digits]
 
 
 def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
