@@ -109,7 +109,6 @@ PARTS: dict[str, str] = {
     "script.parser": ". language",
     "script.printer": "language",
     "targets.cpu": ".",
-    "targets.cpu.units": ". cpu",
     "interpreter.ops": ".",
     "topi.image": ".",
     "topi.nn": ". image",

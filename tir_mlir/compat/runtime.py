@@ -16,7 +16,7 @@ from tir_mlir.build import build as _build
 from tir_mlir.compat.gpu_targets import gpu_of, runnable_target
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.runtime.call.keywords import positional_arguments
+from tir_mlir.runtime.call.signature import positional_arguments
 from tir_mlir.target import GPU
 
 

@@ -35,7 +35,7 @@ from tir_mlir.passes.lower.memory import allocs
 from tir_mlir.passes.lower.registry import called_programs
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.drivers import jit
-from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 
 EXACT, NAN = "exact", "nan"

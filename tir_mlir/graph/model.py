@@ -27,7 +27,7 @@ from tir_mlir.graph.shipping.export_model import export_model
 from tir_mlir.graph.size_code import value
 from tir_mlir.graph.transforms.schedule_functions import schedule_notes, with_plain_schedules
 from tir_mlir.runtime.aligned_arrays import empty
-from tir_mlir.runtime.call import no_pickle
+from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import Target
@@ -236,7 +236,7 @@ class Model:
     def __repr__(self) -> str:
         return f"<model {self.signature}>"
 
-    __reduce_ex__ = no_pickle.refuse
+    __reduce_ex__ = fast_entry.refuse_pickle
 
 
 def _is_torch(args: Sequence[Any]) -> bool:

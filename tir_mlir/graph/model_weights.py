@@ -32,8 +32,7 @@ from tir_mlir.graph.memory.frames import numpy_type
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.operators import array_rule
 from tir_mlir.graph.transforms.lift_weights import constant_array, derived_types, weights_graph
-from tir_mlir.runtime.aligned_arrays import empty
-from tir_mlir.runtime.blocked_copies import copy_into
+from tir_mlir.runtime.aligned_arrays import copy_into, empty
 from tir_mlir.runtime.dump import Dump
 from tir_mlir.target import Target
 

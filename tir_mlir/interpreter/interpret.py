@@ -40,8 +40,7 @@ from tir_mlir.interpreter.ops.vector_memory import VectorMemory
 from tir_mlir.interpreter.poison import POISON, is_poison
 from tir_mlir.interpreter.races import Watch
 from tir_mlir.runtime.call.arrays import PackedArguments, Packer
-from tir_mlir.runtime.call.keywords import positional_arguments
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, positional_arguments, signatures
 from tir_mlir.script.mlir_text import parse_mlir, read_text
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import SourceText

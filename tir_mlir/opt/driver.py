@@ -35,8 +35,7 @@ from tir_mlir.opt.diagnostics import (
 )
 from tir_mlir.opt.input import InputChunk
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
-from tir_mlir.opt.run_passes import parse_pipeline
-from tir_mlir.opt.runner import PassRunner, PassSettings
+from tir_mlir.opt.runner import PassRunner, PassSettings, parse_pipeline
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.llvm.abi import unconverted_ops
 from tir_mlir.passes.schedule import PRIMITIVES

@@ -12,12 +12,12 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable, ScheduleError, TirError
-from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir import clone_module, enter_context, walk
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.opt import input, pass_options, pipeline_text, upstream
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError, SourcePosition, convert_error, diagnostic_of_message
 from tir_mlir.opt.name_lookup import HandleLookup, NotFound
-from tir_mlir.opt.pipeline_text import PassInstance
+from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.refusal import culprit_id
@@ -158,3 +158,33 @@ def source_position(op: Any, module: ir.Module) -> SourcePosition | None:
         if position[1]:
             return position
     return None
+
+
+def run_passes(module: ir.Module, pipeline: str) -> ir.Module:
+    """A module and a pipeline of primitives, lowering passes and upstream passes -> a new module; the given one
+    remains.
+
+        run_passes(sch.mod.mlir, "tir-split{loop=i factors=none,8}, tir-lower, func.func(canonicalize)")
+
+    The same as `tir-opt -p`. Raises TirError for an unknown pass or option, and for a pass that fails; a crash of an
+    upstream pass is such a failure. A module of another context is copied into the one of this process.
+    """
+    if not isinstance(module, ir.Module):
+        kind = type(module).__name__
+        raise TypeError(f"run_passes takes an ir.Module (ir.Module.parse(text), or sch.mod.mlir), not {kind}")
+    with enter_context():
+        runner = PassRunner(clone_module(module), PassSettings())
+        try:
+            runner.run(parse_pipeline(pipeline))
+        except (DriverError, PipelineError) as error:
+            raise TirError(str(error)) from error
+        return runner.module
+
+
+def parse_pipeline(pipeline: str) -> list[PassInstance]:
+    """The passes of a pipeline, with checked options. Raises PipelineError."""
+    steps = []
+    for step in pipeline_text.parse(pipeline):
+        pass_options.check(step)
+        steps.append(upstream.nest_pass(step) if step.kind == "upstream" else step)
+    return steps

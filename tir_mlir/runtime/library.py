@@ -12,8 +12,8 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import extension_point
-from tir_mlir.runtime.call import no_pickle
-from tir_mlir.runtime.call.keywords import positional_arguments
+from tir_mlir.runtime.call import fast_entry
+from tir_mlir.runtime.call.signature import positional_arguments
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
@@ -85,7 +85,7 @@ class Library(_FunctionTable):
     def __repr__(self) -> str:
         return f"<library: {', '.join(map(repr, self.values()))}>"
 
-    __reduce_ex__ = no_pickle.refuse
+    __reduce_ex__ = fast_entry.refuse_pickle
 
     @property
     def scratch(self) -> int:

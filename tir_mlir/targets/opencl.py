@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower.gpu.outline.index_width import index_bits
-from tir_mlir.runtime.drivers.device_driver import KernelCode
+from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.drivers import opencl
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode
 from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.drivers.opencl import CHIP
-from tir_mlir.runtime.gpu.opencl_function import functions
+from tir_mlir.runtime.gpu.function import DeviceFunction, LoadedCode
+from tir_mlir.runtime.gpu.host_program import HostProgram
 from tir_mlir.runtime.gpu.source import opencl_c, source_of
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import clang_codegen, files
@@ -74,7 +78,7 @@ def _print_or_compile(compilation: Compilation) -> KernelCode:
 
 def load(compilation: Compilation) -> Library:
     code: OpenclCode = compilation.values[CODE]
-    called = functions(compilation.signatures, host_programs(compilation), compilation.values[BINARY])
+    called = opencl_functions(compilation.signatures, host_programs(compilation), compilation.values[BINARY])
     return kernel_library(compilation, code, called, lambda: code.kernels)
 
 
@@ -124,6 +128,24 @@ class OpenclCode(PrintedKernels):
             check_suffix(path, name, ".cl", "OpenCL")
             files.write_whole({path: self.text.encode()})
         return [path]
+
+
+class OpenclFunction(DeviceFunction):
+    """A function whose kernels run by OpenCL, on NumPy arrays, which are copied."""
+
+    def driver(self) -> DeviceDriver:
+        return opencl.opencl()
+
+    def _warn_of_copies(self, args: Sequence[Any]) -> None:
+        """Warn of nothing: OpenCL functions take NumPy arrays."""
+
+
+def opencl_functions(
+    signatures: Sequence[CallSignature], programs: Mapping[str, HostProgram], code: KernelCode
+) -> dict[str, OpenclFunction]:
+    """A callable for each signature."""
+    loaded = LoadedCode(code)
+    return {s.name: OpenclFunction(s, programs[s.name], loaded) for s in signatures}
 
 
 BACK_END = BackEnd(stages=stages, load=load)

@@ -13,7 +13,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import clone_module
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.passes.lower.run_named import Follow, run_named
-from tir_mlir.runtime.cache import crash_notes, fingerprint, store
+from tir_mlir.runtime.cache import fingerprint, running_builds, store
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
@@ -137,7 +137,7 @@ class CodeCache:
     """The library of stored code; None if it does not load, so that it is compiled again."""
     pack: Callable[[Compilation], bytes]
     """What is stored after the stages."""
-    after_crash: Callable[[Compilation, crash_notes.CrashRecord], Sequence[Stage]]
+    after_crash: Callable[[Compilation, running_builds.CrashRecord], Sequence[Stage]]
     """The stages of a program whose build crashed before, which is then not kept."""
 
 
@@ -166,7 +166,7 @@ def compile_program(compilation: Compilation, back_end: BackEnd) -> Library:
     if stored and (library := cache.load(compilation, stored)) is not None:
         timing.cached = True
         return library
-    if key and (crash := crash_notes.earlier_crash(key)) is not None:
+    if key and (crash := running_builds.earlier_crash(key)) is not None:
         compilation.run(cache.after_crash(compilation, crash))
     else:
         _run_recorded(compilation, back_end.stages(compilation), cache, key)
@@ -175,7 +175,7 @@ def compile_program(compilation: Compilation, back_end: BackEnd) -> Library:
 
 def _run_recorded(compilation: Compilation, stages: Sequence[Stage], cache: CodeCache, key: str) -> None:
     """Run stages, with a note of the build for the case that it crashes, and store what they yield."""
-    with crash_notes.record_build(key, compilation.source) if key else nullcontext(str) as compilation.reached:
+    with running_builds.record_build(key, compilation.source) if key else nullcontext(str) as compilation.reached:
         compilation.run(stages)
     if key:
         with compilation.timing.clock("store"):

@@ -3,7 +3,7 @@
 import pytest
 from mlir import ir
 
-from tir_mlir.opt.run_passes import run_passes
+from tir_mlir.opt.runner import run_passes
 
 LOOP = """
 func.func @f(%a: memref<8xf32>, %b: memref<8xf32>) {

@@ -15,9 +15,8 @@ from tir_mlir.llm import description
 from tir_mlir.llm.checks.matching import StatedTensor
 from tir_mlir.runtime.drivers import check_intrinsics
 from tir_mlir.runtime.llvm import object_code
-from tir_mlir.runtime.tools import llc_targets, toolchain
-from tir_mlir.runtime.workers.pool import environment
-from tir_mlir.runtime.workers.process import Worker
+from tir_mlir.runtime.tools import clang_codegen, toolchain
+from tir_mlir.runtime.workers.pool import Worker, environment
 from tir_mlir.tune.report import matmul_libraries
 from tir_mlir.tune.trials.pool import WorkerProcess
 
@@ -58,7 +57,7 @@ def compiler_of_an_intrinsic(monkeypatch):
         raise ToolError("not installed")
 
     monkeypatch.setattr(toolchain, "attempt", missing)
-    assert check_intrinsics._compile_in_child(llc_targets.EMPTY, object_code.target()) == ""
+    assert check_intrinsics._compile_in_child(clang_codegen.EMPTY, object_code.target()) == ""
 
 
 def times_of_a_library(monkeypatch):

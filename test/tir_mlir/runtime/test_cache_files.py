@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tir_mlir.dialect.diagnostics import BuildWarning
-from tir_mlir.runtime.cache import claims, crash_notes, mapped_arrays, store
+from tir_mlir.runtime.cache import mapped_arrays, running_builds, store
 from tir_mlir.runtime.tools import files, toolchain
 
 NAME = "0" * 32
@@ -31,14 +31,14 @@ def victim(tmp_path):
 def test_a_claim_does_not_write_through_a_link(folder, victim):
     (folder / "functions").mkdir()
     (folder / "functions" / f"new-claim-{NAME}").symlink_to(victim)
-    with claims.claim_entry("functions", NAME):
+    with running_builds.claim_entry("functions", NAME):
         assert victim.read_text() == "precious"
 
 
 def test_a_note_of_a_build_does_not_write_through_a_link(folder, victim):
     (folder / "crashes").mkdir()
     (folder / "crashes" / f"{NAME}.{os.getpid()}.lower").symlink_to(victim)
-    with crash_notes.record_build(NAME, "text of the program"):
+    with running_builds.record_build(NAME, "text of the program"):
         assert victim.read_text() == "precious"
 
 
@@ -81,7 +81,7 @@ def test_what_is_not_a_file_of_the_cache_is_not_read(folder, kind, make):
 def test_a_claim_that_is_not_a_file_does_not_count(folder, make):
     (folder / "functions").mkdir()
     make(folder / "functions" / f"new-claim-{NAME}")
-    with claims.claim_entry("functions", NAME) as is_free:
+    with running_builds.claim_entry("functions", NAME) as is_free:
         assert is_free
 
 
@@ -89,7 +89,7 @@ def test_a_claim_that_is_not_a_file_does_not_count(folder, make):
 def test_a_note_with_another_name_is_no_crash(folder, name):
     (folder / "crashes").mkdir()
     (folder / "crashes" / f"{NAME}.{name}").write_text("")
-    assert crash_notes.earlier_crash(NAME) is None
+    assert running_builds.earlier_crash(NAME) is None
 
 
 @pytest.mark.parametrize(("mode", "who"), [(0o777, "every user"), (0o1777, "every user"), (0o770, "the group")])

@@ -14,8 +14,8 @@ from harness import ROOT
 
 import tir_mlir
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.cache import claims, store
-from tir_mlir.runtime.cache.claims import claim_entry
+from tir_mlir.runtime.cache import running_builds, store
+from tir_mlir.runtime.cache.running_builds import claim_entry
 from tir_mlir.runtime.workers import Task, pool, run, start
 
 HERE = "harness.worker_tasks:"
@@ -149,7 +149,7 @@ def test_a_fork_in_the_middle_of_a_run(worker):
 
 
 def test_what_another_build_computes_comes_last(folder, monkeypatch):
-    monkeypatch.setattr(claims, "PATIENCE", 0.01)
+    monkeypatch.setattr(running_builds, "PATIENCE", 0.01)
     with claim_entry("code", "a0") as is_free:
         results, told = [], []
         assert is_free

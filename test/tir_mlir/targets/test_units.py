@@ -10,8 +10,8 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.runtime import workers
 from tir_mlir.target import named, native
-from tir_mlir.targets.cpu.units import program_code
-from tir_mlir.targets.cpu.units.divide import divide
+from tir_mlir.targets.cpu import code_by_function
+from tir_mlir.targets.cpu.code_by_function import divide
 
 FUNCTION = """
 func.func private @{name}(%X: memref<{size}xf32> {{tir.name = "X"}}, %Y: memref<{size}xf32> {{tir.name = "Y"}})
@@ -84,7 +84,7 @@ def test_a_function_of_another_program_is_not_compiled_again(parse, monkeypatch)
     done = []
     run = workers.run
     monkeypatch.setattr(
-        "tir_mlir.targets.cpu.units.program_code.run",
+        "tir_mlir.targets.cpu.code_by_function.run",
         lambda tasks, cache: run(tasks, cache=cache, progress=done.append),
     )
     assert quadrupled(build_by_function(program(parse)))
@@ -106,7 +106,7 @@ def test_without_the_cache_nothing_is_stored(parse, folder):
 def test_code_for_a_named_cpu_is_apart(parse):
     with enter_context():
         (unit,) = divide(program(parse))
-        assert program_code.task(unit, [], native()).key != program_code.task(unit, [], named("avx2")).key
+        assert code_by_function.task(unit, [], native()).key != code_by_function.task(unit, [], named("avx2")).key
 
 
 def test_a_warning_names_the_function_and_is_repeated(parse):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.runtime.blocked_copies import copy_into
+from tir_mlir.runtime.aligned_arrays import copy_into
 from tir_mlir.schedules.products.packing import WeightPanels, panels_of
 
 if TYPE_CHECKING:

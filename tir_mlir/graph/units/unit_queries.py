@@ -103,7 +103,7 @@ WORK = (
     "tir_mlir.graph.units.panels_unit:pack",
     "tir_mlir.graph.units.schedule_unit:schedule",
     "tir_mlir.graph.units.memory_unit:scratch",
-    "tir_mlir.targets.cpu.units.program_code:compile_unit",
+    "tir_mlir.targets.cpu.code_by_function:compile_unit",
 )
 """What workers are asked for in a build."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
-from tir_mlir.runtime.llvm import loader, object_code
+from tir_mlir.runtime.llvm import llvm_c, object_code
 
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "bytes": (c_int64, [c_void_p]),
@@ -41,13 +41,13 @@ def loop() -> Any:
     if data is None:
         data = object_code.compile_text(text)
         store.save("entry", key, data)
-    return _Loop(loader.Code([data]).keep())
+    return _Loop(llvm_c.Code([data]).keep())
 
 
 class _Loop:
     """Attributes: functions by ctypes."""
 
-    def __init__(self, code: loader.Code):
+    def __init__(self, code: llvm_c.Code):
         self._code = code
         for name, (result, arguments) in _FUNCTIONS.items():
             setattr(self, name, ctypes.CFUNCTYPE(result, *arguments)(code.address(f"tir_llm_{name}")))

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ctypes import c_char_p, c_int, c_int64, c_long, c_ssize_t, c_uint, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -24,10 +24,10 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
-from tir_mlir.runtime.call import borrowed_tensors, no_pickle
+from tir_mlir.runtime.call import borrowed_tensors
 from tir_mlir.runtime.call.arrays import PackedArguments
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
-from tir_mlir.runtime.llvm import llvm_c, loader, object_code
+from tir_mlir.runtime.llvm import llvm_c, object_code
 
 _API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are global
 PLANS = 32  # combinations of shapes remembered per function, in a ring
@@ -42,7 +42,7 @@ _TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 5
 class FastEntry:
     """The loaded code of entry.c: its vectorcall function, the Python type built on it, its struct python."""
 
-    code: loader.Code
+    code: llvm_c.Code
     call: int
     type: Any
     python: Any
@@ -84,7 +84,7 @@ def _make() -> FastEntry:
     if data is None:
         data = object_code.compile_text(Path(__file__).with_name("entry.ll").read_text())
         store.save("entry", name, data)
-    code = loader.Code([data]).keep()  # instances of the type may outlive everything else
+    code = llvm_c.Code([data]).keep()  # instances of the type may outlive everything else
     return FastEntry(code, code.address("tir_vectorcall"), _type(code), _python())
 
 
@@ -160,7 +160,7 @@ _members = (_MemberDef * 3)(
 )
 
 
-def _type(code: loader.Code) -> Any:
+def _type(code: llvm_c.Code) -> Any:
     """The type of `callable_for`'s result; everything but the call is delegated to the Python function."""
     slots = (_TypeSlot * 4)(
         _TypeSlot(_TP_CALL, _address(_API.PyVectorcall_Call)),
@@ -176,7 +176,7 @@ def _type(code: loader.Code) -> Any:
     heap_type.__repr__ = lambda self: repr(self._slow)
     heap_type.__doc__ = property(lambda self: self._slow.__doc__)
     heap_type.__copy__ = lambda self: self
-    heap_type.__reduce_ex__ = no_pickle.refuse
+    heap_type.__reduce_ex__ = refuse_pickle
     return heap_type
 
 
@@ -324,3 +324,12 @@ def entry_key() -> str:
     """The cache key of the code of entry.ll."""
     host = object_code.target()
     return store.digest(FORMAT, installation(), host.triple, host.cpu, host.features)
+
+
+def refuse_pickle(code: object, protocol: object = None) -> NoReturn:
+    """The `__reduce_ex__` of objects that own machine code. Raises TypeError."""
+    raise TypeError(
+        f"{type(code).__name__} is machine code in this process and cannot be pickled or copied. Pickle the schedule or"
+        " the module and build it again there (the code is taken from the cache), or write a shared object:"
+        ' lib.export("f.so")'
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +13,10 @@ from mlir import ir
 
 from tir_mlir.dialect.calls import C_INTERFACE
 from tir_mlir.dialect.calls.function_texts import symbol
-from tir_mlir.runtime.call import fast_entry, no_pickle
+from tir_mlir.dialect.diagnostics import CheckedSite
+from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.arrays import Packer
-from tir_mlir.runtime.call.keywords import positional_arguments
-from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
 
 PREFIX = C_INTERFACE
 
@@ -52,7 +53,7 @@ class CompiledFunction:
     def __repr__(self) -> str:
         return f"<compiled {self.signature}>"
 
-    __reduce_ex__ = no_pickle.refuse
+    __reduce_ex__ = fast_entry.refuse_pickle
 
 
 def functions(
@@ -103,3 +104,41 @@ def _thunk(name: str, types: Sequence[str], declare: bool) -> str:
             lines.append(f"  %b{i} = trunc i8 %v{i} to i1")
     values = [f"{t} %{'b' if t == 'i1' else 'v'}{i}" for i, t in enumerate(types)]
     return "\n".join([*lines, f"  call void {symbol(PREFIX + name)}({', '.join(values)})", "  ret void", "}"])
+
+
+class CheckedFunction(CompiledFunction):
+    """A function whose code records the first access outside its buffer.
+
+    Calls of the functions of a library run one after the other, as they share the record.
+    """
+
+    def __init__(self, signature: CallSignature, entries: Entries, owner: object, record: OutOfBoundsRecord):
+        super().__init__(signature, entries, owner)
+        self._record = record
+
+    def __call__(self, /, *args: Any, **named: Any) -> None:
+        with self._record.lock:
+            self._record.clear()
+            super().__call__(*args, **named)
+            self._record.check()
+
+
+class OutOfBoundsRecord:
+    """The record in the memory of a library: {site + 1 or 0, index and extent per dimension}."""
+
+    def __init__(self, address: int, sites: Sequence[CheckedSite]):
+        self.lock = threading.Lock()
+        self._sites = sites
+        length = 1 + 2 * max((s.rank for s in sites), default=0)
+        self._words = (ctypes.c_int64 * length).from_address(address) if sites else (ctypes.c_int64 * 1)()
+
+    def clear(self) -> None:
+        self._words[0] = 0
+
+    def check(self) -> None:
+        """Raise OutOfBoundsError if there was an access outside."""
+        if not self._words[0]:
+            return
+        site = self._sites[self._words[0] - 1]
+        pairs = self._words[1 : 1 + 2 * site.rank]
+        raise site.error(tuple(pairs[::2]), tuple(pairs[1::2]))

@@ -1,15 +1,17 @@
-"""The call signature of a function, read from its func.func; holds no IR."""
+"""The call signature of a function, read from its func.func; holds no IR. Calls by keyword in its order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import callee_of, effects_of
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import ArgumentError, BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, only_reads, symbol_name
 from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
 from tir_mlir.dialect.ir.op_views import FuncOp, IntToPtrOp, isa
@@ -195,3 +197,29 @@ def _is_written(value: ir.Value) -> bool:
         else:
             return True
     return False
+
+
+def positional_arguments(signature: CallSignature, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    """`f(a, C=c, B=b)` -> `[a, b, c]`. Raises ArgumentError for an unknown, repeated or missing name."""
+    names = [p.name for p in signature.params]
+    for name in named:
+        _check_name(signature, names, name, len(args))
+    missing = [name for name in names[len(args) :] if name not in named]
+    if missing:
+        raise ArgumentError(f"{signature.name}: no argument for {', '.join(map(repr, missing))}; it is {signature}")
+    return [*args, *(named[name] for name in names[len(args) :])]
+
+
+def _check_name(signature: CallSignature, names: list[str], name: str, positional: int) -> None:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ArgumentError(f"{signature.name} has no parameter {name!r}{hint}; it is {signature}")
+    if names.count(name) > 1:
+        raise ArgumentError(
+            f"{signature.name}: {names.count(name)} parameters are called {name!r}; pass them by position"
+        )
+    if names.index(name) < positional:
+        raise ArgumentError(
+            f"{signature.name}: {name!r} is given twice, as argument {names.index(name)} and by keyword"
+        )

@@ -16,12 +16,10 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD
 from tir_mlir.runtime.call import function
-from tir_mlir.runtime.call.checked_function import CheckedFunction, OutOfBoundsRecord
-from tir_mlir.runtime.call.function import PREFIX, Entries, functions
+from tir_mlir.runtime.call.function import PREFIX, CheckedFunction, Entries, OutOfBoundsRecord, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
-from tir_mlir.runtime.drivers.compiled_code import CompiledCode
-from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.llvm.single_lanes import store_single_lanes
 from tir_mlir.runtime.tools import c_tools, files, toolchain

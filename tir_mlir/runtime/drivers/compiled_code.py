@@ -1,10 +1,37 @@
-"""What a library asks of its code, whatever compiled it."""
+"""What `build` makes of a program before machine code, and what a library asks of the code, whatever compiled it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import BuildError
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError, CheckedSite
+
+
+@dataclass(frozen=True)
+class LoweredProgram:
+    """A module in the llvm dialect, and what its code needs.
+
+    calls_out: it calls code that is not compiled with it.
+    warned: warnings of the lowering.
+    scratch: bytes that a call allocates for buffers of the program.
+    sites: the accesses that the code checks; None for code without checks.
+    needs: the CPU features that its kernels need, see `cpu_needs`.
+    kernels: texts of LLVM IR, each with the functions that the program calls in it.
+    low_precision: the program computes in 16-bit floats.
+    """
+
+    module: ir.Module
+    calls_out: bool = False
+    warned: Sequence[str] = ()
+    scratch: int = 0
+    sites: Sequence[CheckedSite] | None = None
+    needs: Sequence[Sequence[str]] = ()
+    kernels: Sequence[tuple[str, list[str]]] = ()
+    low_precision: bool = False
 
 
 class CompiledCode:

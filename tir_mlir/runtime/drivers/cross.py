@@ -20,8 +20,7 @@ from tir_mlir.dialect.ir.op_traits import OPS
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import vector_length
-from tir_mlir.runtime.drivers.compiled_code import CompiledCode
-from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain

@@ -14,7 +14,7 @@ from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import aot, c_entry, jit, openmp, vector_length
-from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, has_generator, llvm_ir

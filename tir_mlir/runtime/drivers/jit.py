@@ -15,15 +15,13 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
 from tir_mlir.runtime.call import function
-from tir_mlir.runtime.call.checked_function import CheckedFunction, OutOfBoundsRecord
-from tir_mlir.runtime.call.function import PREFIX, Entries, functions
+from tir_mlir.runtime.call.function import PREFIX, CheckedFunction, Entries, OutOfBoundsRecord, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
-from tir_mlir.runtime.drivers.compiled_code import CompiledCode
-from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm import object_code
+from tir_mlir.runtime.llvm.llvm_c import Code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
-from tir_mlir.runtime.llvm.loader import Code
 from tir_mlir.runtime.llvm.object_code import keep_single, show_only
 from tir_mlir.runtime.tools import files, toolchain
 

@@ -18,13 +18,14 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, DeviceError
 from tir_mlir.dialect.ir import warn_at_user
-from tir_mlir.runtime.call import borrowed_tensors, fast_entry, no_pickle
+from tir_mlir.runtime.call import borrowed_tensors, fast_entry
 from tir_mlir.runtime.call.arrays import PackedArguments, Packer
-from tir_mlir.runtime.call.keywords import positional_arguments
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam, positional_arguments
 from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode, Launch, Launcher, NativeDriver, active
 from tir_mlir.runtime.gpu import tensors
 from tir_mlir.runtime.gpu.host_program import DeviceBuffer, HostProgram, PreparedCall, PreparedLaunch, Scalar, bits_of
+
+# Where a call runs: the device and stream of its arrays; the checks of arguments on top of those of CPU calls.
 
 
 class DevicePacker(Packer):
@@ -275,7 +276,7 @@ class DeviceFunction:
     def __repr__(self) -> str:
         return f"<compiled {self.signature}, kernels for {self.code.code.chip}>"
 
-    __reduce_ex__ = no_pickle.refuse
+    __reduce_ex__ = fast_entry.refuse_pickle
 
     # -- once per combination of shapes --------------------------------------------------------------------------------
 

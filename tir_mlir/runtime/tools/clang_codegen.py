@@ -1,13 +1,14 @@
-"""Code for CPUs that MLIR's LLVM has no code generator for: LLVM IR, by the clang of the C compiler's wheel."""
+"""Code generators outside of this process: whether llc knows a CPU; code by the clang of the C compiler's wheel."""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.tools import files, llc_targets, toolchain
+from tir_mlir.dialect.diagnostics import BuildError, ToolError
+from tir_mlir.runtime.tools import files, toolchain
 
 _FLAGS = (
     "-cc1", "-vectorize-loops", "-mrelocation-model", "pic", "-pic-level", "2", "-x", "ir",
@@ -42,7 +43,7 @@ def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OB
             str(result),
         ]
         done = toolchain.attempt("zig", ["clang", *argv])
-        llc_targets.reject_unknown(done.stderr, triple)
+        reject_unknown(done.stderr, triple)
         if done.returncode or not result.exists():
             raise BuildError(f"clang makes no code for the CPU {cpu!r} of {triple}: {_reason(done.stderr, folder)}")
         return result.read_bytes()
@@ -59,10 +60,45 @@ def _abi_options(arch: str, features: Sequence[str]) -> list[str]:
 @functools.cache
 def check(triple: str, cpu: str, features: str) -> None:
     """Raise BuildError for a triple, a CPU or an instruction set that clang does not know."""
-    llc_targets.reject_odd(triple, cpu, features)
-    compile_ir(llc_targets.EMPTY, triple, cpu, features)
+    reject_odd(triple, cpu, features)
+    compile_ir(EMPTY, triple, cpu, features)
 
 
 def _reason(stderr: str, folder: str) -> str:
     lines = [line.replace(folder + "/", "") for line in stderr.splitlines() if "error" in line.lower()]
     return "\n".join(lines)[:500] or stderr.strip()[:500] or "no message"
+
+
+_UNKNOWN = re.compile(r"'([^']*)' is not a recognized (processor|feature) for this target")
+_REFUSED = re.compile(r"option '([^']*)' cannot be specified with '-target-(feature)'")  # clang for WebAssembly
+EMPTY = "define void @f() {\n  ret void\n}\n"
+
+
+@functools.cache
+def check_llc(triple: str, cpu: str, features: str) -> None:
+    """Raise BuildError for a CPU or an instruction set (`+avx2,+fma`) that LLVM does not know for a triple."""
+    reject_odd(triple, cpu, features)
+    words = [f"-mtriple={triple}", f"-mcpu={cpu}", f"-mattr={features}", "-filetype=null"]
+    try:
+        done = toolchain.attempt("llc", words, input=EMPTY)
+    except ToolError:
+        return  # llc is not installed
+    reject_unknown(done.stderr, triple)
+    if done.returncode and "unable to get target" not in done.stderr:  # reported better by LLVM in process
+        raise BuildError(f"LLVM makes no code for the CPU {cpu!r} of {triple}: {done.stderr.strip()[:500]}")
+
+
+def reject_odd(*names: str) -> None:
+    """Raise BuildError for a name that LLVM or a command line cannot take."""
+    if odd := next((text for text in names if not text.isascii() or not text.isprintable()), None):
+        raise BuildError(f"the target names {odd!r}, which is not a valid LLVM name: use plain letters")
+
+
+def reject_unknown(stderr: str, triple: str) -> None:
+    """Raise BuildError if LLVM's messages name a CPU or an instruction set that it does not know for a triple."""
+    unknown = _UNKNOWN.search(stderr) or _REFUSED.search(stderr)
+    if unknown is not None:
+        option, what = ("cpu", "CPU") if unknown[2] == "processor" else ("attr", "instruction set")
+        raise BuildError(
+            f"LLVM knows no {what} {unknown[1]!r} for {triple}; `llc -mtriple={triple} -m{option}=help` lists them"
+        )

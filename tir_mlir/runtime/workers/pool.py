@@ -7,13 +7,13 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import variables
-from tir_mlir.runtime.cache import fingerprint
+from tir_mlir.processes.child import Child
+from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.tools.toolchain import cache_folder
-from tir_mlir.runtime.workers.process import Worker
 from tir_mlir.target.host import cores
 
 _COUNT = "TIR_WORKERS"
@@ -131,3 +131,22 @@ def environment() -> dict[str, str]:
 pool = WorkerPool()
 atexit.register(pool.close)
 os.register_at_fork(after_in_child=pool.forget)
+
+
+_CODE = "from tir_mlir.runtime.workers.worker import main; main(int(sys.argv[1]), sys.argv[2:])"
+
+
+class Worker(Child):
+    """A process that is sent `TaskRequest`s and answers each, in order, by a `TaskResult`."""
+
+    def __init__(self, functions: Sequence[str], environment: Mapping[str, str]):
+        """Start it. functions: are imported before the first request. Raises OSError."""
+        super().__init__(_CODE, functions, environment, silent=True)
+        self._greeted = False
+
+    def greet(self) -> None:
+        """Wait until it has started. Raises EOFError if it has loaded other sources than this process."""
+        if not self._greeted:
+            if self.receive() != store.digest(fingerprint.package_stamps()):
+                raise EOFError
+            self._greeted = True

@@ -15,9 +15,8 @@ from tir_mlir.runtime import progress as builds
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.progress import Done
 from tir_mlir.runtime.workers import pool
-from tir_mlir.runtime.workers.messages import BUSY, CACHED, CRASHED, FAILED, TaskRequest, TaskResult
-from tir_mlir.runtime.workers.process import Worker
-from tir_mlir.runtime.workers.tasks import Task, attempt
+from tir_mlir.runtime.workers.pool import Worker
+from tir_mlir.runtime.workers.tasks import BUSY, CACHED, CRASHED, FAILED, Task, TaskRequest, TaskResult, attempt
 
 
 def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done], None] | None = None) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What is run: a function by name, its bytes, and the name of its result in the cache."""
+"""What is run, a function by name with its bytes and the name of its result in the cache; messages of workers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,42 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.ir import budget
 from tir_mlir.runtime.cache import store
-from tir_mlir.runtime.cache.claims import claim_entry, wait_for_entry
-from tir_mlir.runtime.workers.messages import BUSY, CACHED, COMPUTED, TaskRequest, TaskResult
+from tir_mlir.runtime.cache.running_builds import claim_entry, wait_for_entry
+
+# What goes through the pipe between a process and its workers: requests, and their results. Before the first result a
+# worker tells which sources it has loaded.
+
+
+COMPUTED, CACHED, BUSY, FAILED, CRASHED = range(5)
+"""Statuses: it was computed; the cache had it; another build computes it; it raised an error, or its process was ended
+from outside; it crashed the process, by the signal of the result."""
+
+
+@dataclass(frozen=True)
+class TaskRequest:
+    """A task for a worker.
+
+    cache: whether the cache is used.
+    insist: compute it though another build is at it.
+    operations: what `budget` gives; None outside.
+    """
+
+    function: str
+    kind: str
+    key: str
+    cache: bool
+    insist: bool
+    operations: int | None
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What a worker did with a request. seconds: of CPU time."""
+
+    status: int
+    seconds: float = 0.0
+    result: bytes = b""
 
 
 @dataclass(frozen=True)

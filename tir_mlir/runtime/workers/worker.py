@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.workers import tasks
-from tir_mlir.runtime.workers.messages import FAILED, TaskRequest, TaskResult
+from tir_mlir.runtime.workers.tasks import FAILED, TaskRequest, TaskResult
 
 IDLE = 30.0
 """Seconds without a request after which a worker ends."""

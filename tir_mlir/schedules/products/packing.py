@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.runtime.aligned_arrays import empty
-from tir_mlir.runtime.blocked_copies import copy_into
+from tir_mlir.runtime.aligned_arrays import copy_into, empty
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, store_as

@@ -10,18 +10,18 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, funcs
 from tir_mlir.passes.lower.registry import warn
-from tir_mlir.runtime.cache import crash_notes
+from tir_mlir.runtime.cache import running_builds
 from tir_mlir.runtime.drivers import jit, program_key
 from tir_mlir.runtime.drivers.aot import Aot
+from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter
-from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
-from tir_mlir.runtime.tools import clang_codegen, llc_targets
+from tir_mlir.runtime.tools import clang_codegen
 from tir_mlir.target import Target
+from tir_mlir.targets.cpu.code_by_function import compile_by_function
 from tir_mlir.targets.cpu.lowering import LOWERED, llvm_target, lowering_stages, named_cpu
-from tir_mlir.targets.cpu.units.program_code import compile_by_function
 from tir_mlir.targets.stages import BackEnd, CodeCache, Compilation, Stage
 
 CODE = "code"
@@ -55,8 +55,8 @@ def _check_generator(driver: str, cpu: Target) -> None:
     """Raise BuildError unless something here generates code for a CPU."""
     if driver == "tools" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
-    codegen = llc_targets if object_code.has_generator(cpu.triple.encode()) else clang_codegen
-    codegen.check(cpu.triple, cpu.cpu, cpu.llvm_features)
+    check = clang_codegen.check_llc if object_code.has_generator(cpu.triple.encode()) else clang_codegen.check
+    check(cpu.triple, cpu.cpu, cpu.llvm_features)
 
 
 def _find_libraries(compilation: Compilation) -> list[str]:
@@ -67,7 +67,7 @@ def _find_libraries(compilation: Compilation) -> list[str]:
 def _compile_in_process(compilation: Compilation) -> jit.Compiled:
     program, libs = compilation.values[LOWERED], compilation.values[_LIBS]
     code = llvm_target(compilation.options.target.as_cpu())
-    compilation.reached(crash_notes.COMPILE)
+    compilation.reached(running_builds.COMPILE)
     return jit.compile_program(program, compilation.names, libs, compilation.timing.clock, code)
 
 
@@ -152,10 +152,10 @@ def _pack(compilation: Compilation) -> bytes:
     return compilation.values[CODE].to_bytes()
 
 
-def _stages_after_crash(compilation: Compilation, crash: crash_notes.CrashRecord) -> Sequence[Stage]:
+def _stages_after_crash(compilation: Compilation, crash: running_builds.CrashRecord) -> Sequence[Stage]:
     """The tools driver, which survives crashes."""
     text = f"process {crash.process} crashed while building this program; the program is in {crash.path}"
-    if crash.stage == crash_notes.LOWER:
+    if crash.stage == running_builds.LOWER:
         raise BuildError(
             f"{text}: either an MLIR pass crashed or the process was killed. `tir-opt FILE` runs the passes one by one"
             " in a guarded process; remove the file to build the program again"

@@ -14,7 +14,7 @@ from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime.drivers import cpu_needs, link_kernels, vector_length
 from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
-from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import Target, host
 from tir_mlir.targets.stages import Compilation, Stage

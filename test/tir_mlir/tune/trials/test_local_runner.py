@@ -7,7 +7,7 @@ from programs.parsed import parse
 
 from tir_mlir import Schedule, schedules
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.runtime.cache import crash_notes
+from tir_mlir.runtime.cache import running_builds
 from tir_mlir.tune.trials import Status, TrialLimits, job_of
 from tir_mlir.tune.trials.local_measurer import LocalMeasurer
 
@@ -119,7 +119,7 @@ def test_the_library_schedule_is_faster_than_the_program(pool):
 
 def test_a_build_leaves_no_note_of_a_crash(monkeypatch):
     """As a build with the cache does, for the next build of the program, until it has ended."""
-    monkeypatch.setattr(crash_notes, "record_build", lambda *_: pytest.fail("a note is kept"))
+    monkeypatch.setattr(running_builds, "record_build", lambda *_: pytest.fail("a note is kept"))
     assert LocalMeasurer().build(job_of(product())).functions == ["main"]
 
 

@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, RETYPED, VIEWS
 from tir_mlir.dialect.ir.op_views import SameIndicesOp, isa
-from tir_mlir.runtime.gpu.source.texts import ADD, MUL, CExpression, binary
+from tir_mlir.runtime.gpu.source.expressions import ADD, MUL, CExpression, binary
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 _DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()

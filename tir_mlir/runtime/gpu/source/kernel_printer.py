@@ -36,8 +36,7 @@ from tir_mlir.dialect.ir.op_views import (
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.runtime.gpu.source.buffers import BufferView, Number, plus, text_of, times, view_of
 from tir_mlir.runtime.gpu.source.dialects import CUDA_C, HELPERS, Dialect
-from tir_mlir.runtime.gpu.source.scalars import Scalars
-from tir_mlir.runtime.gpu.source.texts import AND, UNARY, AffineText, CExpression, Range, call
+from tir_mlir.runtime.gpu.source.expressions import AND, UNARY, AffineText, CExpression, Range, Scalars, call
 
 _AXES = "xyz"
 _LOADS, _STORES = ELEMENT_LOADS | {"vector.load"}, ELEMENT_STORES | {"vector.store"}
