@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import types
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tir_mlir.dialect.diagnostics import TirError
 
@@ -66,13 +66,13 @@ class AbsentModule(types.ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         raise NotInCompat(refusal(f"{self.__name__}.{name}"))
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name.startswith("__"):
             super().__setattr__(name, value)
         elif not isinstance(value, AbsentModule):  # the import system sets submodules
             self._refuse()
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise NotInCompat(refusal(self.__name__, self.__dict__["__siblings__"]))
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class AbsentModule(types.ModuleType):
     __mro_entries__ = __instancecheck__ = __subclasscheck__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __int__ = __float__ = __index__ = _refuse
 
-    def __exit__(self, *_: Any) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
 def refusal(name: str, members: Sequence[str] = ()) -> str:

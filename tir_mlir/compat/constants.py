@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.dialect.ir import dtypes
 
+if TYPE_CHECKING:
+    from tir_mlir.te import Expr
+
 
 class DataType(str):
     """The name of an element type: `tvm.DataType("float16").bits` is 16."""
 
-    def __new__(cls, name: Any) -> DataType:
+    def __new__(cls, name: object) -> DataType:
         text = str(getattr(name, "dtype", name))
         if text not in (*dtypes.NAMES, "handle", "void") and not dtypes.is_vector(text):
             raise ArgumentError(dtypes.refusal(f'"{text}"'))
@@ -70,7 +73,7 @@ class FloatImm(float):
         return float(self)
 
 
-def const(value: Any, dtype: str | None = None) -> IntImm | FloatImm:
+def const(value: bool | int | float | np.generic, dtype: str | None = None) -> IntImm | FloatImm:
     """A typed constant; by default int32 for an int, float32 for a float, bool for a bool."""
     if isinstance(value, np.generic):
         dtype, value = dtype or value.dtype.name, value.item()
@@ -81,7 +84,7 @@ def const(value: Any, dtype: str | None = None) -> IntImm | FloatImm:
     return FloatImm(dtype, value) if dtypes.is_float(DataType(dtype)) else IntImm(dtype, int(value))
 
 
-def Cast(dtype: str, value: Any) -> Any:
+def Cast(dtype: str, value: Expr | int | float) -> Expr:
     """Cast a value or a number to a type."""
     from tir_mlir.te import cast
 

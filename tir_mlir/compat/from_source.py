@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import build, read
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tir_mlir.graph.expressions import Function
+
 
 def from_source(
-    program: Any,
-    extra_vars: Mapping[str, Any] | None = None,
+    program: str | type | Callable[..., object] | IRModule | PrimFunc,
+    extra_vars: Mapping[str, object] | None = None,
     check_well_formed: bool = True,
     s_tir: bool = False,
     absent_params: Mapping[str, None] | None = None,
-) -> Any:
+) -> IRModule | PrimFunc | Function:
     """Parse a program. Of one function a PrimFunc or a graph; of a class, or of several functions, an IRModule.
 
     program: TVMScript text, with or without imports, an undecorated Python function, or a class. extra_vars: Python

@@ -7,20 +7,22 @@ Graphs call them with NDArrays (`call_packed`, `R.call_dps_packed`), the results
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tir_mlir.compat.ndarray import wrap_array
 from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.graph.packed_functions import register_packed
 
-_functions: dict[str, Callable[..., Any]] = {}
+GlobalFunction = Callable[..., object]
+_functions: dict[str, GlobalFunction] = {}
 
 
 class GlobalFunctionError(TirError, ValueError):
     """A name that is registered already, or that is not registered."""
 
 
-def register_func(func_name: Any, f: Callable[..., Any] | None = None, override: bool = False) -> Any:
+def register_func(
+    func_name: str | GlobalFunction, f: GlobalFunction | None = None, override: bool = False
+) -> GlobalFunction | Callable[[GlobalFunction], GlobalFunction]:
     """Register a function: `register_func("name", f)`, `@register_func("name")`, or `@register_func` for its own name.
 
     Returns the function. Raises GlobalFunctionError for a name that is taken, unless `override`.
@@ -34,7 +36,7 @@ def register_func(func_name: Any, f: Callable[..., Any] | None = None, override:
     return _register(func_name, f, override)
 
 
-def _register(name: str, function: Any, override: bool) -> Any:
+def _register(name: str, function: GlobalFunction, override: bool) -> GlobalFunction:
     if not callable(function):
         raise GlobalFunctionError(f"register_func({name!r}) takes a function, not {short_repr(function)}")
     if name in _functions and not override:
@@ -46,7 +48,7 @@ def _register(name: str, function: Any, override: bool) -> Any:
     return function
 
 
-def get_global_func(name: str, allow_missing: bool = False) -> Any:
+def get_global_func(name: str, allow_missing: bool = False) -> GlobalFunction | None:
     """The function registered under a name; None for an unknown one if `allow_missing`, else GlobalFunctionError."""
     if name in _functions or allow_missing:
         return _functions.get(name)

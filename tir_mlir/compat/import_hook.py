@@ -9,7 +9,6 @@ import importlib.machinery
 import sys
 import types
 from collections.abc import Sequence
-from typing import Any
 
 from tir_mlir.compat.absent_modules import AbsentModule, NotInCompat, refusal
 from tir_mlir.dialect.diagnostics import TirError
@@ -300,7 +299,7 @@ MODULES: dict[str, dict[str, str]] = {
 class CompatModule(types.ModuleType):
     """A module of the table, with lazy attributes. Looking up a name that is not in the table raises NotInCompat."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         table = MODULES[self.__name__]
         if name in table:
             value = _load(table[name])
@@ -315,7 +314,7 @@ class CompatModule(types.ModuleType):
         self.__dict__[name] = value
         return value
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not isinstance(value, AbsentModule):  # an absent submodule is imported, and is not an attribute
             super().__setattr__(name, value)
 
@@ -325,7 +324,7 @@ class CompatModule(types.ModuleType):
         return sorted({*MODULES[self.__name__], *below})
 
 
-def _load(where: str) -> Any:
+def _load(where: str) -> object:
     module, _, name = where.partition(":")
     loaded = importlib.import_module(module)
     return functools.reduce(getattr, name.split("."), loaded) if name else loaded

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import tune
 from tir_mlir.compat.gpu_targets import gpu_of, has_gpu, runnable_target
@@ -20,6 +20,9 @@ from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.program_identity import identity
 from tir_mlir.tune.records.replay import replayed
 from tir_mlir.tune.spaces.kernels import kernels
+
+if TYPE_CHECKING:
+    from tir_mlir.compat.runtime import Target
 
 _CORES = re.compile(r"(?:^|\s)--?num-cores[= ](\S+)")
 _LIBRARY = "library"  # the name of its space in records
@@ -44,10 +47,13 @@ class TuneConfig:
 class ScheduleFn:
     """A space given as a function over a Schedule with `sample_*` steps, which is run again for each candidate."""
 
-    def __init__(self, sch_fn: Callable[[Schedule], Any], *_: Any, **__: Any):
+    def __init__(self, sch_fn: Callable[[Schedule], object], *_: object, **__: object):
         if not callable(sch_fn):
             raise TuneError(f"ScheduleFn takes a function over a Schedule, not {short_repr(sch_fn)}")
         self.sch_fn = sch_fn
+
+
+Space = ScheduleFn | Callable[[Schedule], object]
 
 
 class JSONDatabase(Database):
@@ -58,32 +64,41 @@ class JSONDatabase(Database):
 
     only_given_space = False
 
-    def __init__(self, path_workload: Any = None, path_tuning_record: Any = None, *, work_dir: Any = None, **_: Any):
+    def __init__(
+        self,
+        path_workload: str | os.PathLike[str] | None = None,
+        path_tuning_record: str | os.PathLike[str] | None = None,
+        *,
+        work_dir: str | os.PathLike[str] | None = None,
+        **_: object,
+    ):
         if work_dir is None and path_workload is not None:
             work_dir = os.path.dirname(os.path.abspath(path_workload))
         super().__init__(work_dir or "")  # refused there
 
-    def query_schedule(self, mod: Any, target: Any, workload_name: str = "") -> Schedule | None:
+    def query_schedule(
+        self, mod: IRModule | PrimFunc, target: str | Target, workload_name: str = ""
+    ) -> Schedule | None:
         """The best schedule of a program; None without a record."""
         return compile_tir(self, mod, target)
 
 
 def tune_tir(
-    mod: Any,
-    target: Any = "llvm",
+    mod: IRModule | PrimFunc,
+    target: str | Target = "llvm",
     config: TuneConfig | None = None,
     *,
     work_dir: str | None = None,
     max_trials_global: int | None = None,
     num_trials_per_iter: int = 64,
     max_trials_per_task: int | None = None,
-    space: Any = None,
+    space: Space | str | None = None,
     strategy: str = "evolutionary",
     seed: int | None = None,
-    num_tuning_cores: Any = None,
+    num_tuning_cores: int | str | None = None,
     task_name: str = "main",
-    **_: Any,
-) -> Any:
+    **_: object,
+) -> JSONDatabase | Schedule | None:
     """Search for a schedule of a program with one function.
 
     With a TuneConfig, as in older versions of TVM, the best Schedule is returned; else the database, for `compile_tir`.
@@ -122,7 +137,7 @@ def tune_tir(
     return best.schedule if space is None else compile_tir(database, mod, target)
 
 
-def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
+def compile_tir(database: Database, mod: IRModule | PrimFunc, target: str | Target) -> Schedule | None:
     """The best schedule that a database has of a program, with its trace; None, with a warning, without a record."""
     function = _function(mod)
     skips_library = getattr(database, "only_given_space", False)
@@ -139,13 +154,13 @@ def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
     return None
 
 
-def trials_of(count: Any) -> int:
+def trials_of(count: int | None) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise TuneError(f"max_trials_global is a number of trials >= 1, not {short_repr(count)}")
     return count
 
 
-def _function(mod: Any) -> IRModule:
+def _function(mod: IRModule | PrimFunc) -> IRModule:
     """The program as a module with one function, named as it is."""
     module = mod.isolated_module if isinstance(mod, PrimFunc) else mod
     if not isinstance(module, IRModule) or len(module) != 1:
@@ -154,7 +169,7 @@ def _function(mod: Any) -> IRModule:
     return module
 
 
-def _space(space: Any) -> Callable[[Schedule], Any] | None:
+def _space(space: Space | str | None) -> Callable[[Schedule], object] | None:
     if space is None or (isinstance(space, str) and space == "post-order-apply"):
         return None
     function = space.sch_fn if isinstance(space, ScheduleFn) else space
@@ -163,7 +178,7 @@ def _space(space: Any) -> Callable[[Schedule], Any] | None:
     return function
 
 
-def threads_of(target: Any) -> int | None:
+def threads_of(target: str | Target) -> int | None:
     """The number of threads of a target as TVM writes it; None: all cores."""
     text = str(target)
     gpu = gpu_of(text)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.compat.gpu_targets import has_gpu
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import CapsuleType
 
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
@@ -40,7 +44,7 @@ class Device:
     def type(self) -> str:
         return self.kind
 
-    def sync(self, stream: Any = None) -> None:
+    def sync(self, stream: object = None) -> None:
         """No-op: calls on such arrays wait for their kernels."""
 
     def __repr__(self) -> str:
@@ -93,7 +97,7 @@ class NDArray:
 
     asnumpy = numpy
 
-    def copyfrom(self, source: Any) -> NDArray:
+    def copyfrom(self, source: NDArray | ArrayLike) -> NDArray:
         """Overwrite with an array of the same shape; element types are converted."""
         values = memory_of(source) if isinstance(source, NDArray) else np.asarray(source)
         if values.shape != self.shape:
@@ -105,18 +109,18 @@ class NDArray:
         """Copy into another array, or to a new one on a device."""
         return target.copyfrom(self) if isinstance(target, NDArray) else array(self, target)
 
-    def __setitem__(self, item: Any, value: Any) -> None:
+    def __setitem__(self, item: object, value: NDArray | ArrayLike) -> None:
         if item not in (slice(None), Ellipsis):
             raise ArgumentError("an NDArray is written as a whole, a[:] = values; use .numpy() to read elements")
         self.copyfrom(value)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> CapsuleType:
         return self._memory.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._memory.__dlpack_device__()
 
-    def item(self) -> Any:
+    def item(self) -> bool | int | float:
         """The only element as a number. Raises ValueError if there are several."""
         if self.dtype == "bfloat16":  # kept as its bits
             return (self._memory.astype(np.uint32) << 16).view(np.float32).item()
@@ -145,7 +149,7 @@ def wrap_array(memory: np.ndarray) -> NDArray:
     return NDArray(memory, memory.dtype.name, Device())
 
 
-def array(arr: Any, device: Device | None = None) -> NDArray:
+def array(arr: NDArray | ArrayLike, device: Device | None = None) -> NDArray:
     """A new NDArray with the values of a NumPy array, an NDArray or a nested list."""
     source = memory_of(arr) if isinstance(arr, NDArray) else np.asarray(arr)
     dtype = arr.dtype if isinstance(arr, NDArray) else source.dtype.name

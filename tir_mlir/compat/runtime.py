@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,20 @@ from tir_mlir.build import build as _build
 from tir_mlir.compat.gpu_targets import gpu_of, runnable_target
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.runtime.call.signature import positional_arguments
+from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.target import GPU
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.model import Model
+    from tir_mlir.runtime.call.function import CompiledFunction
+    from tir_mlir.schedule import Schedule
+    from tir_mlir.script.module import IRModule, PrimFunc
+
+
+T = TypeVar("T")
+Numbers: TypeAlias = "np.ndarray | float | Sequence[float]"
+Program: TypeAlias = "IRModule | PrimFunc | Schedule"
+TargetLike: TypeAlias = "str | Mapping[str, object] | Target"
 
 
 class Target:
@@ -28,7 +40,7 @@ class Target:
 
     _stack: ClassVar[list[Target]] = []
 
-    def __init__(self, target: str | dict[str, Any] | Target = "llvm", host: Any = None):
+    def __init__(self, target: TargetLike = "llvm", host: object = None):
         if isinstance(target, dict):
             arch = f" -arch={target['arch']}" if "arch" in target else ""
             target = f"{target.get('kind', 'llvm')}{arch}"
@@ -51,14 +63,16 @@ class Target:
         Target._stack.append(self)
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         Target._stack.pop()
 
     def __str__(self) -> str:
         return self._text
 
 
-def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "", **_: Any) -> Module:
+def build(
+    mod: Program, target: TargetLike | None = None, target_host: object = None, name: str = "", **_: object
+) -> Module:
     """Compile a module, a function or a schedule for the CPU, or its bound nests for a GPU. Without a GPU these run on
     the CPU, which is said once."""
     resolved = Target(target) if target is not None else Target.current() or Target("llvm")
@@ -72,7 +86,7 @@ def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "",
 class KernelModule:
     """The kernels of a compiled module, as TVM's `imported_modules[0]`."""
 
-    def __init__(self, library: Library, program: Any, gpu: GPU):
+    def __init__(self, library: Library, program: Program, gpu: GPU):
         self._library, self._program, self._gpu = library, program, gpu
 
     @property
@@ -127,7 +141,7 @@ class Module:
         """The module itself."""
         return self
 
-    def jit(self, **_: Any) -> Module:
+    def jit(self, **_: object) -> Module:
         """The module itself: it is compiled."""
         return self
 
@@ -142,7 +156,7 @@ class Module:
         """The function of this name."""
         return self[self.entry_name]
 
-    def __call__(self, /, *args: Any, **named: Any) -> None:
+    def __call__(self, /, *args: NDArray | np.ndarray, **named: NDArray | np.ndarray) -> None:
         self.entry_func(*args, **named)
 
     def get_source(self, fmt: str = "ll") -> str:
@@ -154,28 +168,33 @@ class Module:
 
     inspect_source = get_source
 
-    def export_library(self, file_name: str | Path, **_: Any) -> None:
+    def export_library(self, file_name: str | Path, **_: object) -> None:
         """Write a shared object that loads without this package."""
         self.library.export(file_name)
 
     def time_evaluator(
-        self, func_name: str, dev: Device | None = None, number: int = 10, repeat: int = 1, **_: Any
+        self, func_name: str, dev: Device | None = None, number: int = 10, repeat: int = 1, **_: object
     ) -> Callable[..., BenchmarkResult]:
         """A callable that runs a function `number` times after one run to warm up, `repeat` times over."""
         function = self.library[func_name]
 
-        def evaluate(*args: Any, **named: Any) -> BenchmarkResult:
+        def evaluate(*args: NDArray | np.ndarray, **named: NDArray | np.ndarray) -> BenchmarkResult:
             by_name = {n: _unwrap_array(a) for n, a in named.items()}
-            return time_function(function, [_unwrap_array(a) for a in args], by_name, number, repeat)
+            return time_function(function, tuple(map(_unwrap_array, args)), by_name, number, repeat)
 
         return evaluate
 
 
-def time_function(function: Any, args: list[Any], named: dict[str, Any], number: int, repeat: int) -> BenchmarkResult:
+def time_function(
+    function: CompiledFunction | DeviceFunction | Model,
+    args: tuple[np.ndarray, ...],
+    named: Mapping[str, np.ndarray],
+    number: int,
+    repeat: int,
+) -> BenchmarkResult:
     """Run a function `number` times after one run to warm up, `repeat` times over; kernels of a GPU by its events."""
-    if (seconds := getattr(function, "seconds", None)) is not None:
-        ordered = positional_arguments(function.signature, args, named) if named else args
-        return BenchmarkResult(tuple(seconds(ordered, number, repeat)))
+    if isinstance(function, DeviceFunction):
+        return BenchmarkResult(tuple(function.seconds(function.order_arguments(args, named), number, repeat)))
     function(*args, **named)
     results = []
     for _ in range(repeat):
@@ -213,10 +232,12 @@ class BenchmarkResult:
         return float(np.std(self.results))
 
 
-def _unwrap_array(value: Any) -> Any:
+def _unwrap_array(value: NDArray | T) -> np.ndarray | T:
     return memory_of(value) if isinstance(value, NDArray) else value
 
 
-def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
+def assert_allclose(
+    actual: NDArray | Numbers, desired: NDArray | Numbers, rtol: float = 1e-7, atol: float = 1e-7
+) -> None:
     """NumPy's comparison, which also takes NDArrays."""
     np.testing.assert_allclose(_unwrap_array(actual), _unwrap_array(desired), rtol=rtol, atol=atol)

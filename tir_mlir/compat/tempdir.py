@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any
 
 
 class TempDirectory:
@@ -29,7 +28,7 @@ class TempDirectory:
     def __enter__(self) -> TempDirectory:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.remove()
 
 

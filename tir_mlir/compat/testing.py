@@ -6,14 +6,18 @@ import importlib.util
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from tir_mlir.compat.equality import assert_structural_equal
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import ClassMember, build, parse
 
+if TYPE_CHECKING:
+    import pytest
+
+Test = TypeVar("Test")
 _rows = itertools.count()
 
 
@@ -27,7 +31,7 @@ def main() -> NoReturn:
 # --- parameters -------------------------------------------------------------------------------------------------------
 
 
-def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None = None) -> Any:
+def parameter(*values: object, ids: Sequence[str] | None = None, by_dict: Mapping[str, object] | None = None) -> object:
     """A fixture parametrized over these values; `by_dict` maps their ids to them."""
     import pytest
 
@@ -37,13 +41,13 @@ def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None =
         raise ArgumentError("tvm.testing.parameter needs values: the tests that use it would not run")
 
     @pytest.fixture(params=values, ids=ids)
-    def value(*_: Any, request: Any) -> Any:  # `*_`: self, if in a class
+    def value(*_: object, request: pytest.FixtureRequest) -> object:  # `*_`: self, if in a class
         return request.param
 
     return value
 
 
-def parameters(*rows: Any, ids: Any = None) -> list[Any]:
+def parameters(*rows: Sequence[object], ids: Sequence[str] | None = None) -> list[object]:
     """Fixtures parametrized together, one for each column of the rows.
 
     `size, kind = tvm.testing.parameters((16, "a"), (32, "b"))` runs a test of both of them twice.
@@ -56,8 +60,8 @@ def parameters(*rows: Any, ids: Any = None) -> list[Any]:
     labels = ids or ["-".join(str(v) for v in row) for row in rows]
     sys._getframe(1).f_locals[shared] = parameter(*rows, ids=labels)
 
-    def column(number: int) -> Any:
-        def value(*_: Any, **fixtures: Any) -> Any:
+    def column(number: int) -> object:
+        def value(*_: object, **fixtures: Sequence[object]) -> object:
             return fixtures[shared][number]
 
         words = ("_", inspect.Parameter.VAR_POSITIONAL), (shared, inspect.Parameter.KEYWORD_ONLY)
@@ -67,7 +71,7 @@ def parameters(*rows: Any, ids: Any = None) -> list[Any]:
     return [column(number) for number in range(len(rows[0]))]
 
 
-def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool = False) -> Any:
+def fixture(func: Callable[..., object] | None = None, *, cache_return_value: bool = False) -> object:
     """A pytest fixture; with `cache_return_value`, of session scope."""
     import pytest
 
@@ -78,12 +82,12 @@ def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool 
 # --- requirements -----------------------------------------------------------------------------------------------------
 
 
-def requires_llvm(*test: Any, **_: Any) -> Any:
+def requires_llvm(*test: Test, **_: object) -> Test | Callable[[Test], Test]:
     """Return the test unchanged, as LLVM is always available."""
     return test[0] if test else lambda func: func
 
 
-def requires_gpu(*test: Any, **_: Any) -> Any:
+def requires_gpu(*test: Test, **_: object) -> Test | pytest.MarkDecorator:
     """Skip a test: programs run on the CPU."""
     import pytest
 
@@ -91,7 +95,7 @@ def requires_gpu(*test: Any, **_: Any) -> Any:
     return mark(test[0]) if test else mark
 
 
-def requires_package(*packages: str) -> Any:
+def requires_package(*packages: str) -> pytest.MarkDecorator:
     """Skip a test if a Python package is missing."""
     import pytest
 
@@ -109,7 +113,7 @@ class CompareBeforeAfter:
     `expected` may also be an exception type. `transform` returns a function on modules.
     """
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         for name in ("before", "expected"):
             if name in vars(cls):
@@ -117,7 +121,12 @@ class CompareBeforeAfter:
         if "transform" in vars(cls):
             cls.transform = _fixture_of(vars(cls)["transform"])  # type: ignore[attr-defined]
 
-    def test_compare(self, before: Any, expected: Any, transform: Any) -> None:
+    def test_compare(
+        self,
+        before: IRModule | PrimFunc,
+        expected: IRModule | PrimFunc | type[BaseException],
+        transform: Callable[[IRModule], IRModule],
+    ) -> None:
         """Apply the transformation and compare."""
         import pytest
 
@@ -130,7 +139,7 @@ class CompareBeforeAfter:
         assert_structural_equal(transformed["main"] if isinstance(expected, PrimFunc) else transformed, expected)
 
 
-def _program_fixture(member: Any) -> Any:
+def _program_fixture(member: object) -> object:
     """Convert a member of a test class to a fixture that returns a program or an exception type."""
     if isinstance(member, ClassMember):
         member = build([member.program])[member.program.name]
@@ -139,7 +148,7 @@ def _program_fixture(member: Any) -> Any:
     return _fixture_of(member)
 
 
-def _fixture_of(member: Any) -> Any:
+def _fixture_of(member: object) -> object:
     """Convert a method or a value to a fixture; fixtures are unchanged."""
     import pytest
 

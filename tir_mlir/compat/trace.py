@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.diagnostics import TraceError, short_repr
@@ -52,16 +52,21 @@ class ExprRV(metaclass=_NewHandle):
 
 class _NewStep(_Alias):
     def __call__(
-        cls, kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]
+        cls,
+        kind: InstructionKind,
+        inputs: Sequence[TraceValue],
+        attrs: Sequence[TraceValue],
+        outputs: Sequence[TraceValue],
     ) -> Step:
         return step_of(kind, _with_handles(inputs), _with_handles(attrs), _with_handles(outputs))
 
 
+TraceValue: TypeAlias = "Handle | Expr | Sequence[TraceValue] | str | bool | int | float | None"
 _RESULTS: WeakValueDictionary[str, ExprHandle] = WeakValueDictionary()
 """The handles of variables, by their keys."""
 
 
-def _with_handles(value: Any) -> Any:
+def _with_handles(value: TraceValue) -> Any:
     """A value with a handle for each variable: TVM has variables for the integers that steps return.
 
         [loop, Var("v0"), Var("v1") * 4] -> [loop, v0, v1 * 4]

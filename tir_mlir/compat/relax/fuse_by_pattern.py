@@ -25,15 +25,15 @@ from tir_mlir.script.module import IRModule, verify_module
 class PatternCheckContext:
     """What the `check` of a pattern is given: where it matches."""
 
-    matched_expr: Any
+    matched_expr: Expr
     """The value that matches the whole pattern."""
-    annotated_expr: dict[str, Any]
+    annotated_expr: dict[str, Expr]
     """What the named parts of the pattern stand for."""
-    matched_bindings: dict[Var, Any]
+    matched_bindings: dict[Var, Expr]
     """The bindings that would become a function."""
     var_usages: dict[Var, list[Var]]
     """The variables whose values read a variable."""
-    value_to_bound_var: dict[Any, Var]
+    value_to_bound_var: dict[Expr, Var]
     """The variable that a value is bound to."""
 
 
@@ -49,10 +49,10 @@ class FusionPattern:
     pattern: DFPattern
     annotation_patterns: Mapping[str, DFPattern] = field(default_factory=dict)
     check: Callable[[PatternCheckContext], bool] | None = None
-    attrs_getter: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
+    attrs_getter: Callable[[dict[str, Expr]], Mapping[str, object]] | None = None
 
     @staticmethod
-    def from_tuple(pattern: Any) -> FusionPattern:
+    def from_tuple(pattern: PatternLike) -> FusionPattern:
         """The pattern of a tuple of 2 to 5 of its fields, (name, pattern, annotation_patterns, check, attrs_getter).
 
         Errors: GraphError for something else.
@@ -72,8 +72,12 @@ class FusionPattern:
         return fusion
 
 
+PatternLike = FusionPattern | tuple[Any, ...]
+"""A pattern, or its fields."""
+
+
 def FuseOpsByPattern(
-    patterns: Sequence[Any],
+    patterns: Sequence[PatternLike],
     bind_constants: bool = True,
     annotate_codegen: bool = False,
     entry_functions: Sequence[str] | None = None,
@@ -89,7 +93,7 @@ def FuseOpsByPattern(
     """
     fusions = [FusionPattern.from_tuple(p) for p in patterns]
 
-    def run(mod: IRModule, _: Any) -> IRModule:
+    def run(mod: IRModule, _: object) -> IRModule:
         graphs = [n for n, f in mod.graphs.items() if not f.attrs.get("Primitive")]
         names = graphs if entry_functions is None else list(entry_functions)
         if missing := [name for name in names if name not in graphs]:
@@ -112,7 +116,7 @@ class _Fusion:
 
     def fuse(self, name: str, fusion: FusionPattern) -> None:
         """Make a function of each part of a graph that matches a pattern."""
-        func: Any = self.module[name]
+        func = Function.of_module(self.module, name)
         values, usages = var_values(func), uses(func)
         parts = parts_of(func, fusion.pattern, lambda part: _is_wanted(fusion, part, values, usages))
         with enter_context():
@@ -125,12 +129,12 @@ class _Fusion:
             erase_dead_nodes(graph)
             verify_module(self.module.mlir)
 
-    def _attrs(self, fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Any]) -> dict[str, Any]:
+    def _attrs(self, fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Expr]) -> dict[str, object]:
         extra = fusion.attrs_getter(_annotated_matches(fusion, part, values)) if fusion.attrs_getter else {}
         codegen = {"Codegen": fusion.name.partition(".")[0]} if self.annotate_codegen else {}
         return {"Composite": fusion.name, **codegen, **extra}
 
-    def _outline(self, graph: TensorFunc, nodes: list[Node], prefix: str, attributes: dict[str, Any]) -> None:
+    def _outline(self, graph: TensorFunc, nodes: list[Node], prefix: str, attributes: Mapping[str, object]) -> None:
         """Replace nodes by a call of a function that returns their results."""
         prefix += f"_{attributes['Codegen']}" if "Codegen" in attributes else ""
         with enter_context():
@@ -167,7 +171,7 @@ class PatternMatch:
     """The bindings of a graph that match a pattern together."""
 
     root: Var
-    matches: dict[DFPattern, Any]
+    matches: dict[DFPattern, Expr]
     """What each part of the pattern stands for."""
     members: list[Var] = field(default_factory=list)
     """The variables that are bound to what the pattern describes, in the order of the graph."""
@@ -227,7 +231,7 @@ def uses(func: Function) -> dict[Var, list[Var]]:
 
 
 def _is_wanted(
-    fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Any], usages: dict[Var, list[Var]]
+    fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Expr], usages: dict[Var, list[Var]]
 ) -> bool:
     if fusion.check is None:
         return True
@@ -241,7 +245,7 @@ def _is_wanted(
     return bool(fusion.check(context))
 
 
-def _annotated_matches(fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Any]) -> dict[str, Any]:
+def _annotated_matches(fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Expr]) -> dict[str, Expr]:
     """What the named parts of a pattern stand for: of a call that it describes the call, else the operand itself."""
     members = set(part.members)
     named = {word: part.matches[p] for word, p in fusion.annotation_patterns.items() if p in part.matches}
@@ -251,7 +255,7 @@ def _annotated_matches(fusion: FusionPattern, part: PatternMatch, values: Mappin
 _registered: list[FusionPattern] = []
 
 
-def register_patterns(patterns: Sequence[Any]) -> None:
+def register_patterns(patterns: Sequence[PatternLike]) -> None:
     """Keep patterns by name; of two with one name the later one is found."""
     _registered.extend(map(FusionPattern.from_tuple, patterns))
 

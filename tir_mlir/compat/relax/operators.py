@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.compat.absent_modules import NotInCompat
 from tir_mlir.graph.expressions.operator_calls import (
@@ -14,13 +14,18 @@ from tir_mlir.graph.expressions.operator_calls import (
 )
 from tir_mlir.graph.operators import OPERATORS
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tir_mlir.graph.expressions import Call
+
 nn = OperatorSpace("nn.", "relax.op")
 __path__: list[str] = []  # `from tvm.relax.op.nn import relu`: tvm.relax.op is a package
 
 __all__ = ["call_dps_packed", "call_tir", "nn"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Call] | OperatorSpace:
     if name.startswith("__"):
         raise AttributeError(name)
     try:

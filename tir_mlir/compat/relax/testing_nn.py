@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,17 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions import BlockBuilder, TensorStructInfo, Var
 from tir_mlir.script.module import IRModule
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.expressions import Expr
+    from tir_mlir.te import Expr as Size
 
-def emit(expr: Any, name_hint: str = "") -> Var:
+
+def emit(expr: Expr, name_hint: str = "") -> Var:
     """Bind a value in the function that is being written."""
     return _builder().emit(expr, name_hint)
 
 
-def emit_te(func: Callable[..., Any], *args: Any, **options: Any) -> Var:
+def emit_te(func: Callable[..., Any], *args: object, **options: object) -> Var:
     """Bind the call of a program that is made of a function on te tensors, in the function that is being written."""
     return _builder().emit_te(func, *args, **options)
 
@@ -34,7 +38,7 @@ def _builder() -> BlockBuilder:
 class _Input(Var):
     """A parameter of the function to be written. Inside of one its name is one that no other parameter has."""
 
-    def __init__(self, shape: Sequence[Any], dtype: str, name: str):
+    def __init__(self, shape: Sequence[int | str | Size], dtype: str, name: str):
         if not isinstance(shape, (list, tuple)):
             raise GraphError(f"the shape of {name} is a list or a tuple, not {short_repr(shape)}")
         builder = BlockBuilder.current()
@@ -45,14 +49,14 @@ class _Input(Var):
 class Placeholder(_Input):
     """An input: `Placeholder((1, 784), name="data")`."""
 
-    def __init__(self, shape: Sequence[Any], dtype: str = "float32", name: str = "data"):
+    def __init__(self, shape: Sequence[int | str | Size], dtype: str = "float32", name: str = "data"):
         super().__init__(shape, dtype, name)
 
 
 class Parameter(_Input):
     """A weight, which `Module.parameters` lists."""
 
-    def __init__(self, shape: Sequence[Any], dtype: str = "float32", name: str = "param"):
+    def __init__(self, shape: Sequence[int | str | Size], dtype: str = "float32", name: str = "param"):
         super().__init__(shape, dtype, name)
 
 
@@ -65,11 +69,11 @@ class Module:
         """The parameters of this layer and of those in it, in the order of its attributes."""
         return _parameters(vars(self))
 
-    def forward(self, *args: Any, **options: Any) -> Any:
+    def forward(self, *args: Expr, **options: object) -> Expr:
         """What the layer computes. Errors: GraphError for a class without it."""
         raise GraphError(f"the layer {type(self).__name__} has no forward; fix: def forward(self, input): ...")
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: Expr, **options: object) -> Expr:
         if self.define_subroutine:
             raise GraphError(
                 f"{type(self).__name__}.define_subroutine is not supported; fix: leave it False, and the layer is "
@@ -78,7 +82,7 @@ class Module:
         return self.forward(*args, **options)
 
 
-def _parameters(value: Any) -> list[Parameter]:
+def _parameters(value: object) -> list[Parameter]:
     if isinstance(value, Parameter):
         return [value]
     if isinstance(value, Module):
@@ -93,7 +97,7 @@ class Sequential(Module):
     def __init__(self, *modules: Module):
         self.modules = modules
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Expr) -> Expr:
         for module in self.modules:
             input = module(input)
         return input
@@ -102,26 +106,26 @@ class Sequential(Module):
 class ReLU(Module):
     """max(x, 0)."""
 
-    def forward(self, input: Any) -> Var:
+    def forward(self, input: Expr) -> Var:
         return emit_te(topi.nn.relu, input)
 
 
 class LogSoftmax(Module):
     """The logarithm of the softmax along the last axis."""
 
-    def forward(self, input: Any) -> Var:
+    def forward(self, input: Expr) -> Var:
         return emit_te(topi.nn.log_softmax, input)
 
 
 class Linear(Module):
     """x @ weight + bias, with a weight of (in_features, out_features)."""
 
-    def __init__(self, in_features: Any, out_features: Any, bias: bool = True):
+    def __init__(self, in_features: int | str | Size, out_features: int | str | Size, bias: bool = True):
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter((in_features, out_features), name="linear_weight")
         self.bias = Parameter((out_features,), name="linear_bias") if bias else None
 
-    def forward(self, input: Any) -> Var:
+    def forward(self, input: Expr) -> Var:
         product = emit_te(topi.matmul, input, self.weight)
         return product if self.bias is None else emit_te(topi.add, product, self.bias)
 

@@ -3,27 +3,36 @@ of node, or from `torch.export`, parameters as constants or inputs."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tir_mlir.compat.ndarray import NDArray, array
 from tir_mlir.compat.relax.transforms import BindParams
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import encoding, tensor_func
 from tir_mlir.dialect.ir import attrs, enter_context
-from tir_mlir.graph.expressions import BlockBuilder, TensorStructInfo, Var, const
+from tir_mlir.graph.expressions import BlockBuilder, Expr, TensorStructInfo, Var, const
 from tir_mlir.graph.importers.torch_export.from_torch import from_torch
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer.graphs import WEIGHTS
 
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
 _KEPT = "_kept_params"
+FunctionKey = Callable[..., object] | str
+"""What a node calls: a function, or the name of a method."""
+Converter = Callable[..., Expr]
+Key = TypeVar("Key")
 
 
 def from_fx(
-    fx_mod: Any,
+    fx_mod: torch.fx.GraphModule,
     input_shapes: Sequence[Sequence[int]],
-    call_function_map: Mapping[Any, Callable[..., Any]] | None = None,
-    call_module_map: Mapping[type, Callable[..., Any]] | None = None,
+    call_function_map: Mapping[FunctionKey, Converter] | None = None,
+    call_module_map: Mapping[type[torch.nn.Module], Converter] | None = None,
     input_dtypes: Sequence[str] | None = None,
 ) -> IRModule:
     """A module whose `main` is the graph of `torch.fx.symbolic_trace(model)`.
@@ -37,11 +46,16 @@ def from_fx(
 
 
 class _FxImporter:
-    def __init__(self, fx_mod: Any, functions: Mapping[Any, Any], modules: Mapping[type, Any]):
+    def __init__(
+        self,
+        fx_mod: torch.fx.GraphModule,
+        functions: Mapping[FunctionKey, Converter],
+        modules: Mapping[type[torch.nn.Module], Converter],
+    ):
         self.fx_mod, self.functions, self.modules = fx_mod, functions, modules
         self.named = dict(fx_mod.named_modules())
         self.bb = BlockBuilder()
-        self.node_map: dict[Any, Any] = {}
+        self.node_map: dict[torch.fx.Node, Expr] = {}
 
     def run(self, shapes: Sequence[Sequence[int]], dtypes: Sequence[str] | None) -> IRModule:
         inputs: list[Var] = []
@@ -50,8 +64,8 @@ class _FxImporter:
             with self.bb.dataflow():
                 for node in self.fx_mod.graph.nodes:
                     if node.op == "placeholder":
-                        self.node_map[node] = self._input(node, len(inputs), shapes, dtypes)
-                        inputs.append(self.node_map[node])
+                        inputs.append(self._input(node, len(inputs), shapes, dtypes))
+                        self.node_map[node] = inputs[-1]
                     elif node.op == "output":
                         output = self.bb.emit_output(self._value(node.args[0]))
                     else:
@@ -61,24 +75,24 @@ class _FxImporter:
             raise GraphError(f"the model has {len(inputs)} inputs, and input_shapes {len(shapes)}")
         return self.bb.get()
 
-    def _input(self, node: Any, number: int, shapes: Sequence[Sequence[int]], dtypes: Sequence[str] | None) -> Var:
+    def _input(
+        self, node: torch.fx.Node, number: int, shapes: Sequence[Sequence[int]], dtypes: Sequence[str] | None
+    ) -> Var:
         if number >= len(shapes):
             raise GraphError(f"no shape for the input {node.target}; input_shapes has {len(shapes)}")
         return Var(str(node.target), TensorStructInfo(tuple(shapes[number]), dtypes[number] if dtypes else "float32"))
 
-    def _value(self, argument: Any) -> Any:
+    def _value(self, argument: Any) -> Expr | Sequence[object]:
         if isinstance(argument, (tuple, list)):
             return type(argument)(self._value(g) for g in argument)
         return self.node_map[argument]
 
-    def _node(self, node: Any) -> Any:
+    def _node(self, node: torch.fx.Node) -> Expr:
         if node.op == "get_attr":
-            value = self.fx_mod
-            for word in node.target.split("."):
-                value = getattr(value, word)
+            value = operator.attrgetter(str(node.target))(self.fx_mod)
             return const(value.detach().cpu().numpy())
         if node.op == "call_module":
-            module = self.named[node.target]
+            module = self.named[str(node.target)]
             return self._find_converter(self.modules, type(module), "call_module_map", node)(
                 self.bb, self.node_map, node, module
             )
@@ -89,7 +103,7 @@ class _FxImporter:
         raise GraphError(f"the node {node.name} is a {node.op}, which cannot be imported")
 
     @staticmethod
-    def _find_converter(table: Mapping[Any, Any], key: Any, word: str, node: Any) -> Callable[..., Any]:
+    def _find_converter(table: Mapping[Key, Converter], key: Key, word: str, node: torch.fx.Node) -> Converter:
         if key not in table:
             name = getattr(key, "__name__", str(key))
             line = getattr(node, "stack_trace", None) or ""  # of a tracer that records it
@@ -101,7 +115,7 @@ class _FxImporter:
 
 
 def from_exported_program(
-    exported_program: Any,
+    exported_program: ExportedProgram,
     *,
     keep_params_as_input: bool = False,
     unwrap_unit_return_tuple: bool = False,

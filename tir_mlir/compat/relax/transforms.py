@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from mlir import ir
@@ -14,12 +14,15 @@ from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encodin
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.callee_types import substitute_size
 from tir_mlir.graph.expressions import (
+    BlockBuilder,
     Call,
     Constant,
+    Expr,
     Function,
     Op,
     PyExprMutator,
     ShapeExpr,
+    StructInfo,
     TensorStructInfo,
     TupleStructInfo,
     Var,
@@ -35,7 +38,16 @@ from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.script.module import IRModule, erase_uncalled
-from tir_mlir.te import Expr
+from tir_mlir.te import Expr as Size
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from tir_mlir.compat.ndarray import NDArray
+
+Array: TypeAlias = "NDArray | ArrayLike | Constant"
+Legalizer = Callable[[BlockBuilder, Call], Expr]
+Attribute: TypeAlias = "Size | int | float | str | Sequence[Attribute] | None"
 
 
 class _ModuleRewriter(PyExprMutator):
@@ -55,13 +67,13 @@ class _ModuleRewriter(PyExprMutator):
 class _Legalize(_ModuleRewriter):
     """Calls of operators become what a function for their name makes of them."""
 
-    def __init__(self, mod: IRModule, op_map: Mapping[Any, Callable[..., Any]]):
+    def __init__(self, mod: IRModule, op_map: Mapping[Op, Legalizer]):
         super().__init__(mod)
         self.op_map = op_map
 
-    def visit_call_(self, call: Call) -> Any:
+    def visit_call_(self, call: Call) -> Expr:
         call = self.visit_expr_post_order(call)
-        if call.op in self.op_map:
+        if isinstance(call.op, Op) and call.op in self.op_map:
             return self.op_map[call.op](self.builder_, call)
         if isinstance(call.op, Op) and call.op.short in OPERATORS:
             name = call.op.short
@@ -71,12 +83,12 @@ class _Legalize(_ModuleRewriter):
         return call
 
 
-def _items(operand: Any) -> list[Any]:
+def _items(operand: Expr) -> list[Expr]:
     """The tensors of an operand: te functions take those of `concat((x, y))` and `einsum((x, y), ...)` one by one."""
     return list(operand) if isinstance(operand.struct_info, TupleStructInfo) else [operand]
 
 
-def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_warning: bool = False) -> Pass:
+def LegalizeOps(op_map: Mapping[str, Legalizer] | None = None, enable_warning: bool = False) -> Pass:
     """Each operator becomes a call of a TensorIR function.
 
         lv = R.nn.relu(x)  ->  lv = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((1, 128), dtype="float32"))
@@ -92,7 +104,7 @@ def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_w
     return Pass(lambda mod, _: _Legalize(mod, legalizers).transform(), PassInfo("LegalizeOps"))
 
 
-def DeadCodeElimination(entry_functions: Any = None) -> Pass:
+def DeadCodeElimination(entry_functions: object = None) -> Pass:
     """Bindings that nothing uses are removed."""
     return Pass(lambda mod, _: remove_all_unused(mod), PassInfo("DeadCodeElimination"))
 
@@ -112,14 +124,14 @@ def CanonicalizeBindings() -> Pass:
     return Pass(lambda mod, _: mod, PassInfo("CanonicalizeBindings"))
 
 
-def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:
+def BindParams(func_name: str, params: Mapping[str, Array] | Mapping[Var, Array]) -> Pass:
     """Parameters of a function become constants: `BindParams("main", {"w": array})`.
 
     The keys are names or variables of the function. Errors: GraphError for an array that does not fit.
     """
     named = {k.name_hint if isinstance(k, Var) else str(k): v for k, v in params.items()}
 
-    def run(mod: IRModule, _: Any) -> IRModule:
+    def run(mod: IRModule, _: object) -> IRModule:
         if func_name not in mod.graphs:
             raise GraphError(f"the module has no graph {short_repr(func_name)}; it has {', '.join(mod.graphs)}")
         mod.update_func(func_name, _bind_params(mod.graphs[func_name], named))
@@ -128,7 +140,7 @@ def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:
     return Pass(run, PassInfo("BindParams"))
 
 
-def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = None) -> Pass:
+def BindSymbolicVars(binding_map: Mapping[str, int] | Mapping[Size, int], func_name: str | None = None) -> Pass:
     """Named sizes of a function, or of all, become numbers: `BindSymbolicVars({"n": 3})`.
 
     The keys are names or variables. Errors: GraphError for a size that no function has, and for what is not a number.
@@ -138,7 +150,7 @@ def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = Non
         if not isinstance(value, int) or isinstance(value, bool):
             raise GraphError(f"BindSymbolicVars gives {name} a number, not {short_repr(value)}")
 
-    def run(mod: IRModule, _: Any) -> IRModule:
+    def run(mod: IRModule, _: object) -> IRModule:
         graphs = mod.graphs
         if func_name is not None and func_name not in graphs:
             raise GraphError(f"the module has no graph {short_repr(func_name)}; it has {', '.join(graphs)}")
@@ -152,7 +164,7 @@ def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = Non
     return Pass(run, PassInfo("BindSymbolicVars"))
 
 
-def _bind_params(func: Function, arrays: Mapping[str, Any]) -> Function:
+def _bind_params(func: Function, arrays: Mapping[str, Array]) -> Function:
     params = {p.name_hint: p for p in func.params}
     if missing := [name for name in arrays if name not in params]:
         raise GraphError(f"{func.name} has no parameter {missing[0]}; it has {', '.join(params)}")
@@ -187,7 +199,7 @@ class _Substitute(PyExprMutator):
 
     visit_dataflow_var_def_ = visit_var_def_
 
-    def visit_call_(self, call: Call) -> Any:
+    def visit_call_(self, call: Call) -> Expr:
         visited = self.visit_expr_post_order(call)
         if visited is call and not self.sizes:
             return call
@@ -198,25 +210,25 @@ class _Substitute(PyExprMutator):
         return result
 
     def visit_shape_expr_(self, op: ShapeExpr) -> ShapeExpr:
-        return ShapeExpr(self._attribute(tuple(op)))
+        return ShapeExpr(map(self._attribute, op))
 
-    def visit_var_(self, op: Var) -> Any:
+    def visit_var_(self, op: Var) -> Expr:
         return self.constants.get(op) or self.get_var_remap(op)
 
-    def _info(self, info: Any) -> Any:
+    def _info(self, info: StructInfo) -> StructInfo:
         if isinstance(info, TupleStructInfo):
             return TupleStructInfo([self._info(f) for f in info.fields])
         if not isinstance(info, TensorStructInfo) or info.shape is None:
             return info
-        return TensorStructInfo(self._attribute(tuple(info.shape)), info.dtype)
+        return TensorStructInfo(tuple(map(self._attribute, info.shape)), info.dtype)
 
-    def _attribute(self, value: Any) -> Any:
+    def _attribute(self, value: Attribute) -> Attribute:
         if isinstance(value, (tuple, list)):
             return tuple(self._attribute(v) for v in value)
-        return SIZES.expression(substitute_size(SIZES.text(value), self.sizes)) if isinstance(value, Expr) else value
+        return SIZES.expression(substitute_size(SIZES.text(value), self.sizes)) if isinstance(value, Size) else value
 
 
-def _fitting(param: Var, value: Any) -> Constant:
+def _fitting(param: Var, value: Array) -> Constant:
     constant = value if isinstance(value, Constant) else const(value)
     info = param.struct_info
     if not isinstance(info, TensorStructInfo) or not info.could_be(constant.struct_info):
@@ -323,7 +335,7 @@ def _evaluate_constants(mod: IRModule, func: TensorFunc, nodes: list[Node], valu
         alone = group_of(mod.mlir, func, "constants", nodes, {}, values)
         attrs.put(alone.op, encoding.KIND, encoding.GRAPH)
         name = alone.name
-    arrays: Any = Graph(Function.of_module(mod, name).isolated_module, name=name).build_model(cache=False)()
+    arrays = Graph(Function.of_module(mod, name).isolated_module, name=name).build_model(cache=False)()
     with enter_context():
         alone.op.erase()
     return list(arrays) if isinstance(arrays, tuple) else [arrays]

@@ -9,16 +9,16 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from tir_mlir import tune
 from tir_mlir.compat.meta_schedule import STRATEGIES, JSONDatabase, TuneConfig, threads_of, trials_of
 from tir_mlir.compat.relax.passes import Pass, PassInfo, Sequential
 from tir_mlir.compat.relax.transforms import AnnotateTIROpPattern, FuseOps, FuseTIR, LegalizeOps
-from tir_mlir.compat.relax.virtual_machine import Executable, bound_module
+from tir_mlir.compat.relax.virtual_machine import Executable, Params, bound_module
 from tir_mlir.compat.runtime import Target
 from tir_mlir.dialect.diagnostics import GraphError, TuneError, TuneWarning, short_repr
 from tir_mlir.dialect.ir import attrs, enter_context
+from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights
@@ -34,17 +34,17 @@ from tir_mlir.tune.search.tuner import Options
 
 
 def tune_relax(
-    mod: Any,
-    params: Mapping[str, Any] | None = None,
-    target: Any = None,
+    mod: IRModule | Function,
+    params: Params | None = None,
+    target: str | Target | None = None,
     work_dir: str | None = None,
     max_trials_global: int | None = None,
     *,
     config: TuneConfig | None = None,
     strategy: str = "evolutionary",
     seed: int | None = None,
-    **_: Any,
-) -> Any:
+    **_: object,
+) -> JSONDatabase | Executable:
     """Search for schedules of the programs that a module of graphs is compiled to, with trials where its time goes.
 
     params: arrays for parameters of `main`. target: "llvm" with `--num-cores=1` or another number of threads. Returns
@@ -71,7 +71,11 @@ def tune_relax(
 
 
 def compile_relax(
-    database: Database, mod: Any, target: Any = None, params: Mapping[str, Any] | None = None, **_: Any
+    database: Database,
+    mod: IRModule | Function,
+    target: str | Target | None = None,
+    params: Params | None = None,
+    **_: object,
 ) -> Executable:
     """Compile a module of graphs with the schedules of a database, and the library's for programs that it lacks."""
     with database:
@@ -79,12 +83,12 @@ def compile_relax(
 
 
 def MetaScheduleTuneIRMod(
-    params: Mapping[str, Any] | None = None,
+    params: Params | None = None,
     work_dir: str = "tuning_logs",
     max_trials_global: int | None = None,
-    *_: Any,
-    target: Any = None,
-    **__: Any,
+    *_: object,
+    target: str | Target | None = None,
+    **__: object,
 ) -> Pass:
     """Search for schedules of the programs of a module, as they are, with trials where its graphs spend their time.
 
@@ -93,7 +97,7 @@ def MetaScheduleTuneIRMod(
     """
     trials = trials_of(max_trials_global)
 
-    def run(mod: IRModule, _: Any) -> IRModule:
+    def run(mod: IRModule, _: object) -> IRModule:
         graphs = _graphs(bound_module(mod, dict(params or {})))
         options = Options(max(1, trials // len(graphs)), Path(work_dir), threads=_threads(target))
         for graph in graphs:
@@ -103,11 +107,11 @@ def MetaScheduleTuneIRMod(
     return Pass(run, PassInfo("MetaScheduleTuneIRMod"))
 
 
-def MetaScheduleTuneTIR(work_dir: str = "tuning_logs", max_trials_global: int | None = None, *_: Any) -> Pass:
+def MetaScheduleTuneTIR(work_dir: str = "tuning_logs", max_trials_global: int | None = None, *_: object) -> Pass:
     """Search for a schedule of each program of a module, as they are, with the same trials for each."""
     trials = trials_of(max_trials_global)
 
-    def run(mod: IRModule, _: Any) -> IRModule:
+    def run(mod: IRModule, _: object) -> IRModule:
         for function in mod.prim_funcs.values():
             tune.tune(function, trials=trials, work_dir=work_dir, threads=_threads(None))
         return mod
@@ -115,13 +119,15 @@ def MetaScheduleTuneTIR(work_dir: str = "tuning_logs", max_trials_global: int | 
     return Pass(run, PassInfo("MetaScheduleTuneTIR"))
 
 
-def MetaScheduleApplyDatabase(work_dir: str | None = None, enable_warning: bool = False, *, target: Any = None) -> Pass:
+def MetaScheduleApplyDatabase(
+    work_dir: str | None = None, enable_warning: bool = False, *, target: str | Target | None = None
+) -> Pass:
     """Programs of a module become the best schedules that a database has of them.
 
     work_dir: its folder; None: the databases of `with database:`. enable_warning: name programs without a record.
     """
 
-    def run(mod: IRModule, _: Any) -> IRModule:
+    def run(mod: IRModule, _: object) -> IRModule:
         databases, threads = _databases(work_dir), _threads(target)
         for name, function in list(mod.prim_funcs.items()):
             if not _apply_best_schedule(mod, name, function.isolated_module, databases, threads) and enable_warning:
@@ -166,7 +172,7 @@ def _graphs(module: IRModule) -> list[Graph]:
     return [Graph(module, name=name) for name in names]
 
 
-def _threads(target: Any) -> int | None:
+def _threads(target: str | Target | None) -> int | None:
     """The threads of a target, else of that of `with tvm.target.Target(...)`, else None: all cores."""
     return threads_of(target if target is not None else Target.current() or "llvm")
 
@@ -177,7 +183,7 @@ def zero_pipeline(*, enable_warning: bool = False) -> Pass:
 
 
 def static_shape_tuning_pipeline(
-    total_trials: int, target: Any = None, work_dir: str = "tuning_logs", **_: Any
+    total_trials: int, target: str | Target | None = None, work_dir: str = "tuning_logs", **_: object
 ) -> Pass:
     """`zero_pipeline`, a search over the programs, and the best schedules that it found. target: of `with target:`."""
     return Sequential(
@@ -196,7 +202,7 @@ PIPELINES: dict[str, Callable[..., Pass]] = {
 }
 
 
-def get_pipeline(name: str = "zero", **options: Any) -> Pass:
+def get_pipeline(name: str = "zero", **options: object) -> Pass:
     """The passes of a name: "zero", "default", or "static_shape_tuning", with its `total_trials`.
 
     Errors: GraphError for another name.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of, wrap_array
-from tir_mlir.compat.runtime import BenchmarkResult, Target, time_function
+from tir_mlir.compat.runtime import BenchmarkResult, Module, Target, TargetLike, time_function
+from tir_mlir.compat.runtime import build as build_library
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.dialect.graph import tensor_func
 from tir_mlir.dialect.ir import enter_context
@@ -18,8 +19,15 @@ from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups
-from tir_mlir.script.module import IRModule
+from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.printer.graphs import WEIGHTS
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Argument: TypeAlias = "NDArray | ArrayLike"
+Params: TypeAlias = "Mapping[str, Argument]"
+Results: TypeAlias = "NDArray | list[NDArray]"
 
 
 class Executable:
@@ -49,14 +57,14 @@ class Executable:
         """The executable itself."""
         return self
 
-    def export_library(self, file_name: Any, **_: Any) -> None:
+    def export_library(self, file_name: object, **_: object) -> None:
         """Not supported. Errors: GraphError with the way to write a model as a library."""
         raise GraphError(
             f"an executable of graphs is not written to {short_repr(str(file_name))}; fix: "
             f'ex.models["{next(iter(self.models))}"].export(folder) writes a C library with its header and weights'
         )
 
-    def jit(self, **_: Any) -> Executable:
+    def jit(self, **_: object) -> Executable:
         """The executable itself: it is compiled."""
         return self
 
@@ -68,13 +76,15 @@ def _without_composites(module: IRModule, name: str) -> IRModule:
     return inlined_groups(Graph(module, name=name)).module
 
 
-def build(mod: Any, target: Any = None, params: dict[str, Any] | None = None, **_: Any) -> Executable:
+def build(
+    mod: IRModule | Function, target: TargetLike | None = None, params: Params | None = None, **_: object
+) -> Executable:
     """Compile a module of graphs for the CPU. Parameters with names of `params` are those arrays."""
     resolved = Target(target) if target is not None else Target.current() or Target("llvm")
     return Executable(bound_module(mod, params), resolved.kind)
 
 
-def bound_module(mod: Any, params: dict[str, Any] | None = None) -> IRModule:
+def bound_module(mod: IRModule | Function, params: Params | None = None) -> IRModule:
     """The module of a module or a graph, with arrays for parameters of `main`; weights without arrays are inputs."""
     from tir_mlir.compat.relax.transforms import BindParams
 
@@ -84,13 +94,13 @@ def bound_module(mod: Any, params: dict[str, Any] | None = None) -> IRModule:
     return _with_inputs(BindParams("main", params)(module) if params else module)
 
 
-def compile_module(mod: Any, target: Any = None, **options: Any) -> Any:
+def compile_module(
+    mod: IRModule | Function | PrimFunc, target: TargetLike | None = None, params: Params | None = None, **_: object
+) -> Executable | Module:
     """`tvm.compile`: of a module with graphs an Executable, else a module of programs."""
-    from tir_mlir.compat.runtime import build as build_library
-
     if isinstance(mod, Function) or (isinstance(mod, IRModule) and mod.graphs):
-        return build(mod, target, **options)
-    return build_library(mod, target, **options)
+        return build(mod, target, params)
+    return build_library(mod, target)
 
 
 def _with_inputs(module: IRModule) -> IRModule:
@@ -105,15 +115,15 @@ def _with_inputs(module: IRModule) -> IRModule:
 class VirtualMachine:
     """Runs an executable: `VirtualMachine(ex, tvm.cpu())["main"](x)` returns an NDArray, or a list of them."""
 
-    def __init__(self, rt_mod: Executable, device: Device | list[Device] | None = None, **_: Any):
+    def __init__(self, rt_mod: Executable, device: Device | list[Device] | None = None, **_: object):
         if not isinstance(rt_mod, Executable):
             raise GraphError(f"a VirtualMachine runs what relax.build returns, not {short_repr(rt_mod)}")
         self.executable, self.device = rt_mod, device
-        self._inputs: dict[str, tuple[Any, ...]] = {}
-        self._outputs: dict[str, Any] = {}
-        self._saved: dict[str, Callable[[], Any]] = {}
+        self._inputs: dict[str, tuple[Argument, ...]] = {}
+        self._outputs: dict[str, Results] = {}
+        self._saved: dict[str, Callable[..., Results]] = {}
 
-    def __getitem__(self, name: str) -> Callable[..., Any]:
+    def __getitem__(self, name: str) -> Callable[..., Results]:
         if name in self._saved:
             return self._saved[name]
         models = self.executable.models
@@ -123,7 +133,7 @@ class VirtualMachine:
         types = [type_.dtype for _, type_ in model.plan.inputs]
         unit = len(model.plan.outputs) == 1 and self.executable.returns_tuple(name)
 
-        def run(*args: Any) -> Any:
+        def run(*args: Argument) -> Results:
             outputs = model(*(_argument(a, dtype) for a, dtype in zip_longest(args, types[: len(args)])))
             return (
                 [wrap_array(m) for m in outputs]
@@ -142,12 +152,12 @@ class VirtualMachine:
         """The machine itself: `vm.module["main"](x)`, `vm.module.time_evaluator("main", tvm.cpu())(x)`."""
         return self
 
-    def save_function(self, func_name: str, saved_name: str, *args: Any, **_: Any) -> None:
+    def save_function(self, func_name: str, saved_name: str, *args: Argument, **_: object) -> None:
         """Keep a call with its arguments: `vm[saved_name]()` runs it."""
         run = self[func_name]
         self._saved[saved_name] = lambda: run(*args)
 
-    def set_input(self, func_name: str, *args: Any, **named: Any) -> None:
+    def set_input(self, func_name: str, *args: Argument, **named: Argument) -> None:
         """Keep the arguments of the next `invoke_stateful`."""
         model = self.executable.models[func_name]
         self._inputs[func_name] = model._order_arguments(args, named)
@@ -158,19 +168,19 @@ class VirtualMachine:
             raise ArgumentError(f'there are no arguments; fix: vm.set_input("{func_name}", ...)')
         self._outputs[func_name] = self[func_name](*self._inputs[func_name])
 
-    def get_outputs(self, func_name: str) -> Any:
+    def get_outputs(self, func_name: str) -> Results:
         """What the last `invoke_stateful` returned."""
         return self._outputs[func_name]
 
     def time_evaluator(
-        self, func_name: str, dev: Device | None = None, number: int = 10, repeat: int = 1, **_: Any
+        self, func_name: str, dev: Device | None = None, number: int = 10, repeat: int = 1, **_: object
     ) -> Callable[..., BenchmarkResult]:
         """A callable that runs a function `number` times after one run to warm up, `repeat` times over."""
         model = self.executable.models[func_name]
-        return lambda *args: time_function(model, [_argument(a, None) for a in args], {}, number, repeat)
+        return lambda *args: time_function(model, tuple(_argument(a, None) for a in args), {}, number, repeat)
 
 
-def _argument(value: Any, dtype: str | None) -> Any:
+def _argument(value: Argument, dtype: str | None) -> np.ndarray:
     """The array of an argument; a number of Python takes the type of the parameter, if that can hold it.
 
     Errors: ArgumentError for a fraction where the parameter is an integer.
