@@ -6,19 +6,24 @@ import contextlib
 import copy
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.llm.caches import Cache
 from tir_mlir.llm.checks.fields import check_fields, check_layers_of
 from tir_mlir.llm.checks.matching import Parameters, StatedTensor
 from tir_mlir.llm.native.rotary import Rotary, RotaryModule, without_positions
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel  # pyright: ignore[reportMissingImports]
+    from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions  # pyright: ignore[reportMissingImports]
 
 ATTENTION = "tir_mlir"
 
@@ -31,23 +36,23 @@ _LAYERS, _NORMS = ("layers", "h"), ("norm", "ln_f", "final_layernorm", "final_la
 class Architecture:
     """config: of transformers; model: on the device "meta"; small: the same of few layers and tokens, with values."""
 
-    config: Any
-    model: Any
-    small: Any
+    config: PretrainedConfig
+    model: PreTrainedModel
+    small: PreTrainedModel
 
     @property
-    def base(self) -> Any:
+    def base(self) -> nn.Module:
         return self.model.base_model
 
     @property
-    def layers(self) -> Any:
+    def layers(self) -> nn.ModuleList:
         return getattr(self.base, _one_of(self.base, _LAYERS))
 
     @property
-    def norm(self) -> Any:
+    def norm(self) -> nn.Module:
         return getattr(self.base, _one_of(self.base, _NORMS))
 
-    def name(self, parameter: torch.Tensor) -> str:
+    def name(self, parameter: Tensor) -> str:
         """The name of a parameter in files."""
         return next(name for name, each in self.model.named_parameters() if each is parameter)
 
@@ -68,7 +73,7 @@ class Architecture:
         ignored = list(getattr(self.model, "_keys_to_ignore_on_load_unexpected", None) or ())
         return Parameters(shapes, tied, self.model.base_model_prefix, self.layer_prefix, ignored)
 
-    def last_name(self, parameter: torch.Tensor) -> str:
+    def last_name(self, parameter: Tensor) -> str:
         """The last name of a parameter: that of the scores, where they are the rows of tokens."""
         names = self.model.named_parameters(remove_duplicate=False)
         return [name for name, each in names if each is parameter][-1]
@@ -113,7 +118,7 @@ class Architecture:
         return number * each, (number + 1) * each
 
 
-def _one_of(module: Any, names: Sequence[str]) -> str:
+def _one_of(module: nn.Module, names: Sequence[str]) -> str:
     """The name of a part. Raises ArgumentError where there is none."""
     found = next((name for name in names if hasattr(module, name)), None)
     if found is None:
@@ -152,7 +157,7 @@ def architecture_of(folder: Path) -> Architecture:
         raise ArgumentError(f"{folder}: {str(error).removeprefix(f'{folder}: ')}") from None
 
 
-def _small(transformers: Any, config: Any) -> Any:
+def _small(transformers: ModuleType, config: PretrainedConfig) -> PreTrainedModel:
     """A model of one layer and few tokens: what it computes besides the layers is the same, with what is computed when
     a model is made."""
     one = copy.deepcopy(config)
@@ -165,20 +170,29 @@ def _small(transformers: Any, config: Any) -> Any:
     return transformers.AutoModelForCausalLM.from_config(one, attn_implementation=ATTENTION).float().eval()
 
 
-def _attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> tuple[Any, None]:
+def _attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor,
+    scaling: float | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    **_: object,
+) -> tuple[Tensor, None]:
     """Attention as transformers calls it: groups of queries share keys and values, which are not copied for them."""
-    cap, sinks, scale = options.get("softcap"), options.get("s_aux"), options.get("scaling")
-    if cap is None and sinks is None:
+    if softcap is None and s_aux is None:
         found = nn.functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=attention_mask, scale=scale, enable_gqa=True
+            query, key, value, attn_mask=attention_mask, scale=scaling, enable_gqa=True
         )
     else:
         grouped = query.unflatten(1, (key.shape[1], -1))
-        scores = grouped @ key[:, :, None].transpose(3, 4) * (query.shape[-1] ** -0.5 if scale is None else scale)
-        scores = scores if cap is None else torch.tanh(scores / cap) * cap
+        scores = grouped @ key[:, :, None].transpose(3, 4) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+        scores = scores if softcap is None else torch.tanh(scores / softcap) * softcap
         scores = scores + attention_mask[:, :, None]
-        if sinks is not None:
-            more = sinks.reshape(1, key.shape[1], -1, 1, 1).expand(len(query), -1, -1, query.shape[2], 1)
+        if s_aux is not None:
+            more = s_aux.reshape(1, key.shape[1], -1, 1, 1).expand(len(query), -1, -1, query.shape[2], 1)
             scores = torch.cat([scores, more], dim=-1)
         shares = torch.softmax(scores, dim=-1)[..., : key.shape[2]]
         found = (shares @ value[:, :, None]).flatten(1, 2)
@@ -191,7 +205,7 @@ class LayerModule(nn.Module):
     [1, heads, capacity, 1]. Of several sequences it takes one token each: x [sequences, 1, width] and so on, positions
     [sequences]."""
 
-    def __init__(self, layer: Any, window: int | None, columns: tuple[int, int] | None):
+    def __init__(self, layer: nn.Module, window: int | None, columns: tuple[int, int] | None):
         """columns: those of cos and sin that the layer reads; None: it has no rotary positions."""
         super().__init__()
         self.layer, self.window, self.columns = layer, window, columns
@@ -199,15 +213,15 @@ class LayerModule(nn.Module):
 
     def forward(
         self,
-        x: Any,
-        cos: Any,
-        sin: Any,
-        positions: Any,
-        keys: Any,
-        values: Any,
-        key_scales: Any = None,
-        value_scales: Any = None,
-    ) -> Any:
+        x: Tensor,
+        cos: Tensor,
+        sin: Tensor,
+        positions: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        key_scales: Tensor | None = None,
+        value_scales: Tensor | None = None,
+    ) -> Tensor:
         at = torch.arange(keys.shape[2])[None, :]
         seen = at <= positions[:, None]
         if self.window is not None:
@@ -215,7 +229,7 @@ class LayerModule(nn.Module):
         mask = torch.where(seen, 0.0, -torch.inf)
         several = len(keys) > 1
         mask = mask[:, None, None] if several else mask[None, None]
-        scales = None if key_scales is None else (key_scales, value_scales)
+        scales = None if key_scales is None or value_scales is None else (key_scales, value_scales)
         cache = Cache(keys, values, scales, positions)
         name = "cache" if "cache" in self.names else "past_key_values"
         ids = positions[:, None] if several else positions[None]
@@ -231,7 +245,7 @@ class Scores(nn.Module):
     """The last norm, and the scores of some tokens: x [sequences, 1, width] -> [sequences, 1, tokens]; what the model
     does to scores is done."""
 
-    def __init__(self, model: Any, norm: str, width: int, tokens: int):
+    def __init__(self, model: PreTrainedModel, norm: str, width: int, tokens: int):
         super().__init__()
         self.norm = getattr(model.base_model, norm)
         self.head = nn.Linear(width, tokens, bias=model.get_output_embeddings().bias is not None)
@@ -239,18 +253,18 @@ class Scores(nn.Module):
         setattr(model, model.base_model_prefix, _Normed(self.norm))
         self.model = model
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         return self.model(inputs_embeds=x, use_cache=False, return_dict=True).logits
 
 
 class _Normed(nn.Module):
     """Instead of the layers: the norm alone."""
 
-    def __init__(self, norm: Any):
+    def __init__(self, norm: nn.Module):
         super().__init__()
         self.norm = norm
 
-    def forward(self, *_: Any, inputs_embeds: Any, **__: Any) -> Any:
+    def forward(self, *_: object, inputs_embeds: Tensor, **__: object) -> BaseModelOutputWithPastAndCrossAttentions:
         from transformers.modeling_outputs import (  # pyright: ignore[reportMissingImports]
             BaseModelOutputWithPastAndCrossAttentions,
         )
@@ -262,7 +276,7 @@ class Start(nn.Module):
     """What comes before the layers: (rows of tokens x [1, n, width], positions [n]) -> x; of several sequences one
     token each."""
 
-    def __init__(self, model: Any, layers: str, norm: str):
+    def __init__(self, model: PreTrainedModel, layers: str, norm: str):
         super().__init__()
         self.base = model.base_model
         self._embedding = [model.get_input_embeddings()]
@@ -272,7 +286,7 @@ class Start(nn.Module):
         if hasattr(self.base, "rotary_emb"):
             self.base.rotary_emb = _NoRotary()
 
-    def forward(self, x: Any, positions: Any) -> Any:
+    def forward(self, x: Tensor, positions: Tensor) -> Tensor:
         sequences, rows, width = x.shape
         (embedding,) = self._embedding
         found = torch.func.functional_call(
@@ -290,7 +304,7 @@ class Start(nn.Module):
 class _NoRotary(nn.Module):
     """Instead of rotary positions, which no layer reads here."""
 
-    def forward(self, *_: Any, **__: Any) -> tuple[None, None]:
+    def forward(self, *_: object, **__: object) -> tuple[None, None]:
         return None, None
 
 
@@ -312,7 +326,7 @@ def scores_of(architecture: Architecture, tokens: int) -> Scores:
     ).eval()
 
 
-def cache_shape(layer: Any, x: Any, cos: Any, sin: Any) -> tuple[int, int]:
+def cache_shape(layer: nn.Module, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[int, int]:
     """The heads and columns of the keys of a layer, from a call without values."""
     found: list[tuple[int, int]] = []
 
@@ -320,16 +334,15 @@ def cache_shape(layer: Any, x: Any, cos: Any, sin: Any) -> tuple[int, int]:
         pass
 
     class Recorder:
-        def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> Any:
+        def update(self, keys: Tensor, values: Tensor, *_: object, **__: object) -> NoReturn:
             found.append((int(keys.shape[1]), int(keys.shape[3])))
             raise RecordedCache
 
     names = inspect.signature(inspect.unwrap(type(layer).forward)).parameters
     name = "cache" if "cache" in names else "past_key_values"
-    call: Callable[..., Any] = layer
     positions = torch.zeros(1, x.shape[1], dtype=torch.int64, device=x.device)
     with contextlib.suppress(RecordedCache):
-        call(x, attention_mask=None, position_ids=positions, position_embeddings=(cos, sin), **{name: Recorder()})
+        layer(x, attention_mask=None, position_ids=positions, position_embeddings=(cos, sin), **{name: Recorder()})
     if not found:
         raise ArgumentError(f"{type(layer).__name__} updates no cache of keys and values")
     return found[0]

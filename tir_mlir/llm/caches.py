@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
+from torch import Tensor
 
 from tir_mlir.llm.description import CacheFact
 
@@ -16,23 +15,23 @@ class Cache:
     """What a layer takes for its cache: keys and values [sequences, heads, capacity, columns] of all positions, some of
     them written, in place. scales: of keys and values, [sequences, heads, capacity, 1]; none: they are float32."""
 
-    def __init__(self, keys: Any, values: Any, scales: tuple[Any, Any] | None, positions: Any):
+    def __init__(self, keys: Tensor, values: Tensor, scales: tuple[Tensor, Tensor] | None, positions: Tensor):
         self.keys, self.values, self.scales, self.positions = keys, values, scales, positions
 
-    def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
+    def update(self, keys: Tensor, values: Tensor, *_: object, **__: object) -> tuple[Tensor, Tensor]:
         if self.scales is None:
             return self._put(self.keys, keys), self._put(self.values, values)
         return self._store_rounded(self.keys, self.scales[0], keys), self._store_rounded(
             self.values, self.scales[1], values
         )
 
-    def _store_rounded(self, whole: Any, scales: Any, new: Any) -> Any:
+    def _store_rounded(self, whole: Tensor, scales: Tensor, new: Tensor) -> Tensor:
         """Numbers of a token of a head by the scale at which its largest is 127."""
         scale = (new.abs().amax(-1, keepdim=True) / _MOST).clamp(min=_LEAST)
         numbers = self._put(whole, torch.round(new / scale).to(torch.int8))
         return numbers.float() * self._put(scales, scale)
 
-    def _put(self, whole: Any, new: Any) -> Any:
+    def _put(self, whole: Tensor, new: Tensor) -> Tensor:
         if len(whole) == 1:
             whole.index_copy_(2, self.positions, new)
         else:
@@ -40,7 +39,7 @@ class Cache:
         return whole
 
 
-def cache_arrays(dtype: str, sequences: int, heads: int, columns: int) -> dict[str, torch.Tensor]:
+def cache_arrays(dtype: str, sequences: int, heads: int, columns: int) -> dict[str, Tensor]:
     """The arrays of a cache of two positions, by the names of the inputs of a layer."""
     shape = sequences, heads, 2
     element = torch.float32 if dtype == "float32" else torch.int8
@@ -50,6 +49,6 @@ def cache_arrays(dtype: str, sequences: int, heads: int, columns: int) -> dict[s
     return arrays
 
 
-def facts_of(arrays: dict[str, torch.Tensor]) -> list[CacheFact]:
+def facts_of(arrays: dict[str, Tensor]) -> list[CacheFact]:
     """Of each array its name, the heads of a sequence, the bytes of a position of one."""
     return [(name, array.shape[1], array.shape[3] * array.element_size()) for name, array in arrays.items()]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
+from torch import nn
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import enter_context
@@ -65,7 +65,7 @@ class _Draft:
 
 
 def _start(
-    architecture: Architecture, names: Mapping[str, Any], width: int, sizes: tuple[int, int]
+    architecture: Architecture, names: Mapping[str, object], width: int, sizes: tuple[int, int]
 ) -> tuple[_Draft, dict[str, str]] | None:
     """What comes before the layers, as a layer without keys and values, and its tensors; None: nothing does."""
     start = start_of(architecture)
@@ -88,7 +88,7 @@ def _layers(
     architecture: Architecture, angles: int, sizes: tuple[int, int], cache: str
 ) -> tuple[list[tuple[int, Mapping[str, str]]], list[_Draft]]:
     """The form of each layer, with its tensors, and the forms."""
-    known: dict[Any, int] = {}
+    known: dict[Hashable, int] = {}
     layers: list[tuple[int, Mapping[str, str]]] = []
     drafts: list[_Draft] = []
     for number, layer in enumerate(architecture.layers):
@@ -105,7 +105,7 @@ def _layers(
 
 def _draft(
     architecture: Architecture,
-    layer: Any,
+    layer: nn.Module,
     reads: tuple[int | None, tuple[int, int] | None],
     angles: int,
     sizes: tuple[int, int],
@@ -119,7 +119,7 @@ def _draft(
     x, angle = torch.zeros(1, 1, width, device="meta"), torch.zeros(1, 1, own, device="meta")
     heads, columns = cache_shape(layer, x, angle, angle)
     caches = facts_of(cache_arrays(cache, 1, heads, columns))
-    dynamic: dict[str, Any] = dict.fromkeys(("x", "cos", "sin", "positions"))
+    dynamic: dict[str, dict[int, str] | None] = dict.fromkeys(("x", "cos", "sin", "positions"))
     dynamic |= {name: {2: "capacity"} for name, *_ in caches}
 
     def text(name: str, sequences: int, rows: int) -> str:
@@ -135,10 +135,19 @@ def _draft(
     return _Draft((partial(text, "one", sizes[0], 1), partial(text, "chunk", 1, sizes[1])), caches)
 
 
-def _text(module: Any, inputs: tuple[Any, ...], name: str, tensors: Mapping[str, str], **options: Any) -> str:
-    """The text of the graph of a module, whose weights are all in the files. options: of `from_torch`. Raises
+def _text(
+    module: nn.Module,
+    inputs: tuple[torch.Tensor, ...],
+    name: str,
+    tensors: Mapping[str, str],
+    dynamic: Mapping[str, Mapping[int, str] | None] | None = None,
+    mutated: str = "refuse",
+) -> str:
+    """The text of the graph of a module, whose weights are all in the files. dynamic, mutated: of `from_torch`. Raises
     ArgumentError."""
-    graph = from_torch(module, inputs, name=name, cache=False, **options)  # the whole description is cached
+    graph = from_torch(
+        module, inputs, name=name, dynamic=dynamic, mutated=mutated, cache=False
+    )  # the whole description is cached
     extra = [weight for weight in graph.weights if weight not in tensors]
     if extra:
         raise ArgumentError(f"{name}: {', '.join(extra)} is computed when the model is made, and in no file")

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -85,7 +84,7 @@ def describe_model(
         found = _describe_in_process(path, config, sizes, tensors, meanwhile)
         if fingerprint.package_unchanged():
             store.save(KIND, key, found)
-    facts: dict[str, Any] = json.loads(found)
+    facts = json.loads(found)
     shapes = {name: tuple(shape) for name, shape in facts["parameters"]["shapes"].items()}
     facts["parameters"] = Parameters(**{**facts["parameters"], "shapes": shapes})
     facts["rotary"] = rotary_of(facts["rotary"])

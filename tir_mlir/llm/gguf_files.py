@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from tir_mlir.llm.gguf.configuration import POSITIONS, UNREAD_PARTS, configurati
 from tir_mlir.llm.gguf.header import Header, Info, read_header
 from tir_mlir.llm.native.parts import Rows
 from tir_mlir.runtime.tools import given_files
+
+if TYPE_CHECKING:
+    from tir_mlir.runtime.tools.given_files import Json
 
 _PLAIN = {0: ("F32", np.float32), 1: ("F16", np.float16), 30: ("BF16", np.uint16)}
 _BLOCKED = {
@@ -114,7 +117,7 @@ class GgufModel:
     """A file: its tensors by the names of transformers, and what config.json would say."""
 
     tensors: Mapping[str, GgufTensor]
-    config: Mapping[str, Any]
+    config: Mapping[str, Json]
 
 
 def gguf_model(path: Path) -> GgufModel:
@@ -172,13 +175,13 @@ def _tensor(path: Path, name: str, info: Info, header: Header) -> GgufTensor:
     return GgufTensor(path, dtype, shape, start, row)
 
 
-def _restore_row_order(name: str, tensor: GgufTensor, config: Mapping[str, Any]) -> GgufTensor:
+def _restore_row_order(name: str, tensor: GgufTensor, config: Mapping[str, Json]) -> GgufTensor:
     """A tensor with its rows in the order of transformers."""
     heads = {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2])
     if heads is None:
         return tensor
-    rows = tensor.shape[0]
-    if rows % (2 * config[heads]):
-        raise ArgumentError(f"{tensor.path}: {name} of {rows} rows is not {config[heads]} heads; fix: another file")
-    order = np.arange(rows).reshape(config[heads], -1, 2).swapaxes(1, 2).reshape(-1)
+    rows, count = tensor.shape[0], config[heads]
+    if not isinstance(count, int) or rows % (2 * count):
+        raise ArgumentError(f"{tensor.path}: {name} of {rows} rows is not {count} heads; fix: another file")
+    order = np.arange(rows).reshape(count, -1, 2).swapaxes(1, 2).reshape(-1)
     return replace(tensor, order=order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.workers import Task, run
 
+if TYPE_CHECKING:
+    from tir_mlir.runtime.call.function import CompiledFunction
+
 Weight = np.ndarray | Grouped | RoundedRows
 """Of a file: float32, the bits of bfloat16, numbers of few bits, or what is rounded already."""
 
@@ -51,7 +54,9 @@ class Precision:
         return (graph, {}) if how is None else quantize_without_values(graph, how)
 
 
-def build_cached(graph: Graph, threads: int | None) -> tuple[Graph, ExecutionPlan, Library, dict[str, tuple[Any, int]]]:
+def build_cached(
+    graph: Graph, threads: int | None
+) -> tuple[Graph, ExecutionPlan, Library, dict[str, tuple[CompiledFunction, int]]]:
     """The compiled graph, its plan, its code and that of what computes its weights: from the cache, or put there."""
     compiled = compiled_by_content(graph, Options("llvm", threads, cache=True))
     build = build_compiled(compiled, "llvm", CODE_STAGES)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.graph.precision import stored_formats
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.llm.native.parts import Rows
-from tir_mlir.llm.safetensors_files import StoredTensor, metadata_of
+from tir_mlir.llm.safetensors_files import StoredTensor, are_counts, metadata_of
 from tir_mlir.runtime.tools import given_files
+
+if TYPE_CHECKING:
+    from tir_mlir.runtime.tools.given_files import Json
 
 _METHODS = {"gptq": stored_formats.gptq, "awq": stored_formats.awq}
 TORCHAO = "torchao"
@@ -77,7 +80,7 @@ Stored = StoredTensor | RoundedTensor
 
 
 def join_rounded_tensors(
-    path: Path, files: Mapping[str, StoredTensor], config: Mapping[str, Any]
+    path: Path, files: Mapping[str, StoredTensor], config: Mapping[str, Json]
 ) -> tuple[Mapping[str, Stored], str, int | None]:
     """The tensors of a checkpoint, weights in few bits as one tensor each; its configuration without what was done to
     weights; their group, None: no weight is in few bits, or a scale is for a row. No elements are read. Raises
@@ -96,7 +99,7 @@ def join_rounded_tensors(
 
 
 def _gptq_or_awq_tensors(
-    path: Path, files: Mapping[str, StoredTensor], how: Mapping[str, Any]
+    path: Path, files: Mapping[str, StoredTensor], how: Mapping[str, Json]
 ) -> tuple[dict[str, Stored], int | None]:
     """The tensors of a checkpoint of GPTQ or AWQ, and their group."""
     method, bits = how.get("quant_method"), how.get("bits", how.get("w_bit"))
@@ -114,10 +117,10 @@ def _gptq_or_awq_tensors(
         stem, _, part = name.rpartition(".")
         if part == _PARTS[0]:
             found[f"{stem}.weight"] = _join_tensor(path, stem, files, method, group)
-    return found, group
+    return found, group if isinstance(group, int) else None
 
 
-def _join_tensor(path: Path, stem: str, files: Mapping[str, StoredTensor], method: str, group: Any) -> RoundedTensor:
+def _join_tensor(path: Path, stem: str, files: Mapping[str, StoredTensor], method: str, group: Json) -> RoundedTensor:
     missing = next((part for part in _PARTS if f"{stem}.{part}" not in files), None)
     if missing is not None:
         raise ArgumentError(f"{path}: no tensor {stem}.{missing}; fix: the files that belong to config.json")
@@ -157,15 +160,15 @@ def _torchao_tensors(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dic
         data = facts.get("_data")
         data = data if isinstance(data, dict) else {}
         sizes = data.get("block_size")
-        if not isinstance(sizes, list) or len(sizes) != 2 or not all(type(size) is int and size > 0 for size in sizes):
+        if not are_counts(sizes) or len(sizes) != 2 or 0 in sizes:
             raise ArgumentError(f"{path}: {name} does not tell the block_size of its weights; fix: write it again")
-        found[name] = _part_of_torchao(path, name, kind, data, rest)
+        found[name] = _part_of_torchao(path, name, kind, data, sizes, rest)
         groups.add(sizes[-1])
     return rest | found, groups.pop() if len(groups) == 1 else None
 
 
 def _part_of_torchao(
-    path: Path, name: str, kind: str, facts: Mapping[str, Any], files: dict[str, StoredTensor]
+    path: Path, name: str, kind: str, facts: Mapping[str, Json], sizes: Sequence[int], files: dict[str, StoredTensor]
 ) -> RoundedTensor:
     """A weight of torchao; its parts are taken out of the files."""
     stem, _, last = name.rpartition(".")
@@ -181,11 +184,11 @@ def _part_of_torchao(
     if len(q.shape) != 2 or q.dtype not in ("I8", "U8"):
         raise ArgumentError(f"{path}: {name}: {q.dtype} of shape {q.shape} is not weights of {kind}; fix: other files")
     n, k = q.shape if kind != "Int4Tensor" else (q.shape[0], 2 * q.shape[1])
-    group = facts["block_size"][-1]
+    group = sizes[-1]
     expected = (n, k // group) if kind != "Int4Tensor" else (k // group, n)
-    if facts["block_size"][:-1] != [1] or k % group or not scale.shape == zero.shape == expected:
+    if sizes[0] != 1 or k % group or not scale.shape == zero.shape == expected:
         raise ArgumentError(
-            f"{path}: {name}: scales {scale.shape} and zeros {zero.shape} of blocks {facts['block_size']} do not fit "
+            f"{path}: {name}: scales {scale.shape} and zeros {zero.shape} of blocks {sizes} do not fit "
             f"{n} x {k} weights; fix: groups along the rows"
         )
     made = stored_formats.torchao_int4 if kind == "Int4Tensor" else partial(stored_formats.torchao, bits=bits)

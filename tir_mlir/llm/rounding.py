@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from tir_mlir import te
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, Format, from_bfloat16, to_bfloat16
+from tir_mlir.runtime.library import Library
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules import auto
 from tir_mlir.target.host import cores
@@ -65,13 +65,13 @@ def _to_bfloat16(name: str, rows: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _program(dtype: str, group: int, bits: int) -> Any:
+def _program(dtype: str, group: int, bits: int) -> Library:
     """(weights [n, group], scale [n], stored [n, group * bits / 8]): a group has the step by which its largest weight
     is the largest number; 8 or 128 is added, and of 4 bits the elements j and j + group / 2 share a byte."""
     most, zero, half = (1 << (bits - 1)) - 1, 1 << (bits - 1), group // 2
     n, k, all_ = te.var("n"), te.reduce_axis((0, group), name="k"), te.reduce_axis((0, group), name="all")
-    given: Any = te.placeholder((n, group), dtype, name="given")
-    w: Any = te.compute((n, group), lambda i, j: given[i, j].astype("float32"), name="w")
+    given: te.Tensor = te.placeholder((n, group), dtype, name="given")
+    w: te.Tensor = te.compute((n, group), lambda i, j: given[i, j].astype("float32"), name="w")
     largest = te.compute((n,), lambda i: te.max(te.abs(w[i, k]), axis=k), name="largest")
     zeros = te.compute((n,), lambda i: te.sum(w[i, all_] * 0.0, axis=all_), name="zeros")
     step = te.compute((n,), lambda i: largest[i] / float(most), name="step")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.llm.checks.matching import WEIGHTS
 from tir_mlir.llm.native.parts import Rows
 from tir_mlir.runtime.tools import given_files
+
+if TYPE_CHECKING:
+    from tir_mlir.runtime.tools.given_files import Json
 
 _TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I32": np.int32, "I8": np.int8, "U8": np.uint8}
 _UNREAD = {
@@ -46,7 +49,7 @@ class StoredTensor:
         return _bits(self.dtype)
 
     @property
-    def _element(self) -> np.dtype[Any]:
+    def _element(self) -> np.dtype:
         """Raises ArgumentError for a type that is not read."""
         if self.dtype not in _TYPES:
             known = ", ".join(_TYPES)
@@ -119,9 +122,10 @@ def metadata_of(folder: Path) -> dict[str, str]:
     found = dict[str, str]()
     for path in _files(folder):
         facts = _header(path)[2].get(_METADATA) or {}
-        if not isinstance(facts, dict) or not all(isinstance(text, str) for text in facts.values()):
+        texts = {key: text for key, text in facts.items() if isinstance(text, str)} if isinstance(facts, dict) else {}
+        if not isinstance(facts, dict) or len(texts) < len(facts):
             raise ArgumentError(f"{path}: {_METADATA} is not texts by name; fix: write the file again")
-        found |= facts
+        found |= texts
     return found
 
 
@@ -145,7 +149,7 @@ def _index(folder: Path) -> dict[str, str]:
     return found
 
 
-def _header(path: Path) -> tuple[int, int, dict[str, Any]]:
+def _header(path: Path) -> tuple[int, int, dict[str, Json]]:
     """The bytes of a file, where its elements start, the facts of each tensor."""
     size = given_files.regular_file(path).stat().st_size
     with path.open("rb") as file:
@@ -157,10 +161,10 @@ def _header(path: Path) -> tuple[int, int, dict[str, Any]]:
         return size, 8 + head, given_files.object_of(file.read(head), path)
 
 
-def _tensor(path: Path, name: str, fact: Any, start: int, size: int) -> StoredTensor:
-    facts: Mapping[str, Any] = fact if isinstance(fact, dict) else {}
+def _tensor(path: Path, name: str, fact: Json, start: int, size: int) -> StoredTensor:
+    facts: Mapping[str, Json] = fact if isinstance(fact, dict) else {}
     dtype, shape, offsets = facts.get("dtype"), facts.get("shape"), facts.get("data_offsets")
-    if not isinstance(dtype, str) or not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2:
+    if not isinstance(dtype, str) or not are_counts(shape) or not are_counts(offsets) or len(offsets) != 2:
         text = short_repr(fact)
         raise ArgumentError(
             f"{path}: {short_repr(name)} is {text}, not a type, a shape and two offsets; fix: write it again"
@@ -176,7 +180,7 @@ def _tensor(path: Path, name: str, fact: Any, start: int, size: int) -> StoredTe
     return StoredTensor(path, dtype, tuple(shape), start + begin)
 
 
-def _are_counts(value: Any) -> TypeGuard[list[int]]:
+def are_counts(value: object) -> TypeGuard[list[int]]:
     return isinstance(value, list) and all(type(each) is int and 0 <= each < 1 << 63 for each in value)
 
 

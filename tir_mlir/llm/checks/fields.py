@@ -7,9 +7,15 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
+
+if TYPE_CHECKING:
+    from torch import nn
+    from transformers import PretrainedConfig, PreTrainedModel  # pyright: ignore[reportMissingImports]
+
+    from tir_mlir.runtime.tools.given_files import Json
 
 _NOTES = re.compile(
     r"_.*|transformers[._].*|.*drop(out)?|.*_pdrop|unsloth.*|auto_map|architectures|model_type|(torch_)?dtype|tokenizer_class"
@@ -33,7 +39,7 @@ _POSITIONS = {
 _ALWAYS = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 
 
-def check_fields(folder: Path, given: Mapping[str, Any], config: Any, model: Any) -> None:
+def check_fields(folder: Path, given: Mapping[str, Json], config: PretrainedConfig, model: PreTrainedModel) -> None:
     """Raises ArgumentError for a field of a config.json that is not empty, is not known to be a note, and whose name
     is neither declared by the configuration of transformers nor occurs in the code of the model, so that nothing
     reads it; and for such a field of rotary positions."""
@@ -61,10 +67,10 @@ def check_fields(folder: Path, given: Mapping[str, Any], config: Any, model: Any
         _check_positions(folder, each)
 
 
-def _check_positions(folder: Path, facts: Mapping[str, Any]) -> None:
+def _check_positions(folder: Path, facts: Mapping[str, Json]) -> None:
     """Check the fields of rotary positions."""
     kind = facts.get("rope_type")
-    if kind not in _POSITIONS:
+    if not isinstance(kind, str) or kind not in _POSITIONS:
         raise ArgumentError(
             f"{folder}: rotary positions of the kind {short_repr(kind)} are not supported; fix: another model"
         )
@@ -76,7 +82,7 @@ def _check_positions(folder: Path, facts: Mapping[str, Any]) -> None:
         )
 
 
-def check_layers_of(folder: Path, model: Any) -> None:
+def check_layers_of(folder: Path, model: nn.Module) -> None:
     """Raises ArgumentError for layers of experts, and for those that keep another state than keys and values."""
     name = type(model).__name__
     if getattr(model, "_is_stateful", False):

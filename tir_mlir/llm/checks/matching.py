@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
+
+if TYPE_CHECKING:
+    from tir_mlir.runtime.tools.given_files import Json
 
 _BUFFERS = re.compile(
     r"(^|\.)(rotary_emb\.inv_freq|(attn|attention)\.(masked_)?bias|position_ids|attn\.rotary_emb\.(cos|sin)_cached)$"
@@ -95,7 +98,7 @@ class Parameters:
         return not is_whole or bool(_BUFFERS.search(name)) or any(re.search(each, name) for each in self.ignored)
 
 
-def check_layers(path: Path, config: Mapping[str, Any], tensors: int) -> None:
+def check_layers(path: Path, config: Mapping[str, Json], tensors: int) -> None:
     """Raises ArgumentError for a configuration with more layers than files of so many tensors can have, before anything
     is made of it, and for one that is nested too deep."""
     for key, value in _numbers(path, config, 0):
@@ -106,7 +109,7 @@ def check_layers(path: Path, config: Mapping[str, Any], tensors: int) -> None:
             )
 
 
-def _numbers(path: Path, config: Mapping[str, Any], depth: int) -> Iterable[tuple[str, float]]:
+def _numbers(path: Path, config: Mapping[str, Json], depth: int) -> Iterable[tuple[str, float]]:
     if depth > _DEPTH:
         raise ArgumentError(f"{path}: config.json is nested deeper than {_DEPTH}; fix: the file as it was written")
     for key, value in config.items():

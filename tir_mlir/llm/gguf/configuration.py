@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.llm.gguf.header import Header
+
+if TYPE_CHECKING:
+    from tir_mlir.runtime.tools.given_files import Json
 
 ARCHITECTURES = {
     "llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM", "phi3": "Phi3ForCausalLM",
@@ -22,7 +25,7 @@ _NOTES = ("general.", "tokenizer.", "quantize.", "imatrix.", "mradermacher.", "u
 """Facts that no score depends on: who made the file and how, texts and tokens, and how tokens may be drawn."""
 _UNCOUNTED = ("vocab_size", "rope.scaling.finetuned")
 """Facts of an architecture of the same kind: the rows of tokens are counted."""
-_NEUTRAL: Mapping[str, tuple[Any, ...]] = {
+_NEUTRAL: Mapping[str, tuple[Json, ...]] = {
     "general.type": ("model",), "split.count": (0, 1), "split.no": (0,), "split.tensors.count": (),
     "{}.expert_count": (0,), "{}.expert_used_count": (0,), "{}.attention.clamp_kqv": (0.0,),
     "{}.attention.max_alibi_bias": (0.0,), "{}.attention.causal": (True,), "{}.use_parallel_residual": (False,),
@@ -36,6 +39,7 @@ UNREAD_PARTS = ("attn_rot_embd",)
 POSITIONS = (_FREQUENCIES, _LONG, _SHORT)
 """Tensors that are part of the configuration."""
 Values = Callable[[str], np.ndarray]
+Fact = TypeVar("Fact", int, float, str)
 
 
 @dataclass
@@ -44,10 +48,10 @@ class _Facts:
 
     path: Path
     architecture: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Json]
     read: set[str]
 
-    def get(self, name: str, kinds: tuple[type, ...], default: Any = None) -> Any:
+    def get(self, name: str, kinds: tuple[type[Fact], ...], default: Fact | None = None) -> Fact:
         """A fact; of a list, one value for each layer, the value. Raises ArgumentError for none, or of another type."""
         key = f"{self.architecture}.{name}"
         value = self.facts.get(key, default)
@@ -56,7 +60,7 @@ class _Facts:
             value = value[0]
         if value is None:
             raise ArgumentError(f"{self.path}: it does not tell {key}; fix: the file as its writer made it")
-        if type(value) not in kinds:
+        if type(value) not in kinds or not isinstance(value, kinds):
             raise ArgumentError(f"{self.path}: {key} is {short_repr(value)}, which is not supported; fix: another file")
         return value
 
@@ -86,11 +90,13 @@ class _Facts:
                 )
 
 
-def configuration(path: Path, header: Header, values: Values, tensors: Collection[str], tokens: int) -> dict[str, Any]:
+def configuration(
+    path: Path, header: Header, values: Values, tensors: Collection[str], tokens: int
+) -> Mapping[str, Json]:
     """The config.json of a file. values: the elements of a tensor of POSITIONS; tensors: the names that transformers
     gives the others; tokens: the rows of tokens. Raises ArgumentError for facts that are missing or not supported."""
     architecture = header.facts.get("general.architecture")
-    if architecture not in ARCHITECTURES:
+    if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
         raise ArgumentError(
             f"{path}: the architecture {short_repr(architecture)} is not known; fix: one of {', '.join(ARCHITECTURES)}"
         )
@@ -106,7 +112,7 @@ def configuration(path: Path, header: Header, values: Values, tensors: Collectio
             f"{path}: keys of {columns} columns and values of other ones are not supported; fix: another file"
         )
     layers = facts.count("block_count")
-    found = {
+    found: dict[str, Json] = {
         "architectures": [ARCHITECTURES[architecture]], "model_type": architecture, "hidden_size": width,
         "vocab_size": tokens, "num_hidden_layers": layers, "intermediate_size": facts.count("feed_forward_length"),
         "num_attention_heads": heads, "num_key_value_heads": facts.count("attention.head_count_kv", heads),
@@ -128,7 +134,7 @@ def _biases(architecture: str, tensors: Collection[str]) -> dict[str, bool]:
     return {key: True for key in attributes if any(name.endswith(ends[key]) for name in tensors)}
 
 
-def _window(facts: _Facts, layers: int, context: int) -> dict[str, Any]:
+def _window(facts: _Facts, layers: int, context: int) -> dict[str, Json]:
     """The window of tokens that layers attend to, and which layers."""
     architecture, windowed = facts.architecture, f"{facts.architecture}.attention.sliding_window"
     pattern = facts.facts.get(f"{windowed}_pattern")
@@ -150,10 +156,10 @@ def _window(facts: _Facts, layers: int, context: int) -> dict[str, Any]:
     )
 
 
-def _positions(facts: _Facts, given: Mapping[str, np.ndarray], columns: int, context: int) -> dict[str, Any]:
+def _positions(facts: _Facts, given: Mapping[str, np.ndarray], columns: int, context: int) -> dict[str, Json]:
     """How positions rotate queries and keys. given: the elements of the tensors of POSITIONS."""
     turned = facts.count("rope.dimension_count", columns)
-    common: dict[str, Any] = {"rope_theta": facts.real("rope.freq_base", 10000.0)}
+    common: dict[str, Json] = {"rope_theta": facts.real("rope.freq_base", 10000.0)}
     if turned != columns:
         if facts.architecture != "phi3" or turned > columns or turned % 2:
             raise ArgumentError(
@@ -165,7 +171,7 @@ def _positions(facts: _Facts, given: Mapping[str, np.ndarray], columns: int, con
     factor = facts.real("rope.scaling.factor", facts.real("rope.scale_linear", 1.0))
     times = facts.real("rope.scaling.attn_factor", 1.0)
     original = facts.count("rope.scaling.original_context_length", context)
-    found: dict[str, Any] | None = None
+    found: dict[str, Json] | None = None
     if given:
         found = _frequencies(facts, given, turned // 2, kind, factor if kind != "none" else 1.0)
         found |= {"attention_factor": times, "original_max_position_embeddings": original}
@@ -184,12 +190,12 @@ def _positions(facts: _Facts, given: Mapping[str, np.ndarray], columns: int, con
             f"attn_factor of {times} and no {_LONG} is not supported; fix: another file"
         )
     options = {"original_max_position_embeddings": original} if facts.architecture == "phi3" else {}
-    return {"rope_parameters": found | common} | options
+    return {"rope_parameters": found | common, **options}
 
 
 def _frequencies(
     facts: _Facts, given: Mapping[str, np.ndarray], count: int, kind: str, factor: float
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """Positions whose frequencies have a divisor each, in the file; those of short and long prompts may be others."""
     pair = (_FREQUENCIES, _FREQUENCIES) if _FREQUENCIES in given else (_SHORT, _LONG)
     if kind not in ("none", "linear", "longrope") or set(pair) != set(given):

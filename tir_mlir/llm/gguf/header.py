@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.runtime.tools import given_files
+
+if TYPE_CHECKING:
+    from tir_mlir.runtime.tools.given_files import Json
 
 _NUMBERS = {0: "u1", 1: "i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8"}
 _STRING, _ARRAY = 8, 9
@@ -36,7 +39,7 @@ class Header:
     """facts: by key, a longer list as None; infos: by the names of tensors; start: where tensors start; size: of the
     file."""
 
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Json]
     infos: Mapping[str, Info]
     start: int
     size: int
@@ -55,7 +58,7 @@ def read_header(path: Path) -> Header:
     return Header(facts, infos, -(-end // alignment) * alignment, size)
 
 
-def _read(reader: _HeaderReader) -> tuple[dict[str, Any], dict[str, Info], int]:
+def _read(reader: _HeaderReader) -> tuple[dict[str, Json], dict[str, Info], int]:
     """The facts, the tensors, the byte behind them."""
     path = reader.path
     if reader.take(4) != b"GGUF":
@@ -63,7 +66,7 @@ def _read(reader: _HeaderReader) -> tuple[dict[str, Any], dict[str, Info], int]:
     version, count, keys = reader.numbers("<IQQ")
     if version not in (2, 3):
         raise ArgumentError(f"{path}: version {version} of GGUF is not known; fix: write it as version 3")
-    facts: dict[str, Any] = {}
+    facts: dict[str, Json] = {}
     for _ in range(keys):
         key = reader.text()
         reader.check_unique(key, facts)
@@ -91,7 +94,7 @@ class _HeaderReader:
         if count > len(self.data) - self.at:
             raise ArgumentError(f"{self.path}: its header is cut short or broken; fix: copy the file again")
 
-    def numbers(self, layout: str) -> tuple[Any, ...]:
+    def numbers(self, layout: str) -> tuple[int, ...]:
         return struct.unpack(layout, self.take(struct.calcsize(layout)))
 
     def text(self) -> str:
@@ -105,14 +108,14 @@ class _HeaderReader:
         if name in known:
             raise ArgumentError(f"{self.path}: {short_repr(name)} comes twice; fix: write the file again")
 
-    def value(self, kind: int) -> Any:
+    def value(self, kind: int) -> Json:
         if kind == _STRING:
             return self.text()
         if kind == _ARRAY:
             return self.elements(*self.numbers("<IQ"))
         return self.array(kind, 1)[0].item()
 
-    def elements(self, kind: int, count: int) -> list[Any] | None:
+    def elements(self, kind: int, count: int) -> Sequence[Json] | None:
         """A list; None for one that is too long to be a fact of the architecture."""
         if kind != _STRING:
             found = self.array(kind, count)

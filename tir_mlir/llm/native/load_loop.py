@@ -12,7 +12,7 @@ from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
 from tir_mlir.runtime.llvm import llvm_c, object_code
 
-_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+_FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "bytes": (c_int64, [c_void_p]),
     "start": (c_void_p, [c_void_p, c_void_p]),
     "prompt": (None, [c_void_p, c_int64, POINTER(c_int64), c_int64, c_int64]),
@@ -32,7 +32,7 @@ class LoopSampling(ctypes.Structure):
 
 
 @functools.cache
-def loop() -> Any:
+def loop() -> _Loop:
     """The functions `tir_llm_NAME` by NAME. They release the GIL."""
     text = Path(__file__).with_name("loop.ll").read_text()
     host = object_code.target()

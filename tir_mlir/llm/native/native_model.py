@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError
@@ -31,7 +29,7 @@ class NativeModel:
     """`address`: of a tir_llm."""
 
     def __init__(self, parts: Parts):
-        self._kept: list[Any] = [parts]
+        self._kept: list[object] = [parts]
         self._kernels: dict[tuple[int, tuple[str, ...]], int] = {}
         limits, rows, rotary = parts.limits, parts.rows, parts.rotary
         numbers = [limits.tokens, limits.context, limits.chunk, limits.batch, rows.width, rotary.columns]

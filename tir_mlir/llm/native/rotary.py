@@ -13,11 +13,17 @@ import base64
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PretrainedConfig  # pyright: ignore[reportMissingImports]
+
+    from tir_mlir.runtime.tools.given_files import Json
 
 Table = tuple[np.ndarray, np.ndarray]
 """Cosines and sines, float32 [positions, columns]."""
@@ -60,7 +66,7 @@ class Rotary:
         growth = None if self.growth is None else self.growth.words
         return {"cos": self.table[0], "sin": self.table[1], "long_cos": cos, "long_sin": sin, "growth": growth}
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Json]:
         """The fields as a JSON object."""
         growth = None
         if self.growth is not None:
@@ -95,10 +101,20 @@ LAST, _CLOSE = 64, 0.05
 """The positions that are compared; how far angles of frequencies in float32 are off, at most, at the last of many."""
 
 
+class _RotaryEmbedding(Protocol):
+    """What a rotary module of transformers has."""
+
+    config: PretrainedConfig
+    inv_freq: Tensor
+    attention_scaling: float
+
+    def __call__(self, *args: Tensor | str) -> tuple[Tensor, Tensor]: ...
+
+
 class RotaryModule:
     """A rotary module of transformers. kinds: of the layers that have positions of their own; None: all the same."""
 
-    def __init__(self, module: Any, kinds: list[str | None]):
+    def __init__(self, module: _RotaryEmbedding, kinds: list[str | None]):
         self._module, self._kinds = module, kinds
 
     def rotary(self, count: int, context: int) -> Rotary:
@@ -184,5 +200,5 @@ def _text(array: np.ndarray) -> str:
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
 
-def _array(text: str, dtype: Any) -> np.ndarray:
+def _array(text: str, dtype: type[np.floating]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 
+Json: TypeAlias = "str | bool | int | float | Sequence[Json] | Mapping[str, Json] | None"
+"""A value in JSON."""
 TEXT = 1 << 25
 """The most bytes of a text that describes other data."""
 _LONGEST = 4096
