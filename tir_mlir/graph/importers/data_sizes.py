@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.dialect.symbolic import Symbol, fold, names_in, parse, sources
+from tir_mlir.dialect.symbolic import Constant, Symbol, fold, names_in, parse, sources
 from tir_mlir.graph.importers.emitter import OnnxValue, Operand, OperatorEmitter, is_number, static_size
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
 
 
-def true_positions(e: OperatorEmitter, mask: Operand, size: Any) -> Value:
+def true_positions(e: OperatorEmitter, mask: OnnxValue, size: int | str) -> Value:
     """The positions at which the elements of a mask, in row-major order, are true: int64[size].
 
     size: the name of their number, which becomes a size of the graph; one that it has already; or a number.
     """
     flat = e.op("reshape", e.cast(mask, "bool"), shape=(-1,))
-    positions, count = e.op("true_places", flat)
+    positions, count = e.op_results("true_places", flat)
     return first_rows(e, positions, count, size)
 
 
-def first_rows(e: OperatorEmitter, x: OnnxValue, count: Operand, size: Any) -> Value:
+def first_rows(e: OperatorEmitter, x: Value, count: Operand, size: int | str) -> Value:
     """The first `count` rows of x, whose number is the size."""
     if isinstance(size, int):
         return e.slice(x, 0, 0, size)
@@ -40,8 +40,14 @@ def first_rows(e: OperatorEmitter, x: OnnxValue, count: Operand, size: Any) -> V
 
 
 def slice_by_data(
-    e: OperatorEmitter, x: Value, axis: int, begin: Any, end: Any, size: Any, numbers: Mapping[str, Any]
-) -> Any | None:
+    e: OperatorEmitter,
+    x: Value,
+    axis: int,
+    begin: int | str,
+    end: int | str,
+    size: int | str,
+    numbers: Mapping[str, Value],
+) -> Value | None:
     """x[begin:end] along an axis, of bounds with names in `numbers`: tensors of one integer; None where there are none.
 
     Negative bounds are counted from the end, those outside are the ends, as Python has it. size: the name of the number
@@ -60,7 +66,7 @@ def slice_by_data(
     return e.permute(cut, [order.index(a) for a in range(len(order))])
 
 
-def data_dependent_names(size: Any, numbers: Mapping[str, Any]) -> list[str]:
+def data_dependent_names(size: object, numbers: Mapping[str, Value]) -> list[str]:
     """The names of numbers from data in a size, or in several."""
     if isinstance(size, list):
         return [name for one in size for name in data_dependent_names(one, numbers)]
@@ -72,11 +78,11 @@ def data_dependent_names(size: Any, numbers: Mapping[str, Any]) -> list[str]:
         return []
 
 
-def number_from_data(e: OperatorEmitter, size: Any, numbers: Mapping[str, Any]) -> Value:
+def number_from_data(e: OperatorEmitter, size: int | str, numbers: Mapping[str, Value]) -> Value:
     """The value of an expression of sizes, and of numbers from data by their names: int64[]. Errors: GraphError."""
     words = {"+": "add", "-": "subtract", "*": "multiply", "//": "floor_divide", "%": "floor_mod"}
 
-    def leaf(part: Any) -> Any:
+    def leaf(part: Constant | Symbol) -> Value:
         if not isinstance(part, Symbol):
             return e.constant(part.value, "int64")
         return e.cast(numbers[part.name], "int64") if part.name in numbers else number_of_rows(e, part.name)
@@ -85,7 +91,7 @@ def number_from_data(e: OperatorEmitter, size: Any, numbers: Mapping[str, Any]) 
     return e.reshape(value, ())
 
 
-def row_by_data(e: OperatorEmitter, x: Value, axis: int, index: Any, numbers: Mapping[str, Any]) -> Value:
+def row_by_data(e: OperatorEmitter, x: Value, axis: int, index: int | str, numbers: Mapping[str, Value]) -> Value:
     """x[index] along an axis, of an index from data; a negative one is counted from the end."""
     rows = static_size(x.shape[axis], "the size of an axis whose row is chosen by a number from data")
     position = number_from_data(e, index, numbers)
@@ -93,7 +99,7 @@ def row_by_data(e: OperatorEmitter, x: Value, axis: int, index: Any, numbers: Ma
     return e.op("take", x, from_end, axis=axis)
 
 
-def _clamp_bound(e: OperatorEmitter, bound: Value, rows: int) -> Any:
+def _clamp_bound(e: OperatorEmitter, bound: Value, rows: int) -> Value:
     """A bound of a slice as one from 0 to the number of rows."""
     from_end = e.op("where", e.op("less", bound, e.constant(0, "int64")), e.add(bound, rows), bound)
     return e.clip(from_end, 0, rows)
@@ -107,7 +113,7 @@ def number_of_rows(e: OperatorEmitter, size: str) -> Value:
     return e.binary("floor_divide", e.binary("subtract", rows, source.rest, "int64"), source.factor, "int64")
 
 
-def _numbers_along(e: OperatorEmitter, x: Any, axis: int) -> Value:
+def _numbers_along(e: OperatorEmitter, x: Value, axis: int) -> Value:
     """0, 1, .. along an axis of a tensor."""
     return e.op("cumsum", _ones_along(e, x, axis), axis=axis, exclusive=True)
 
@@ -120,17 +126,17 @@ def _ones_along(e: OperatorEmitter, x: Value, axis: int) -> Value:
     return e.op("ones_like", e.cast(x, "int64"))
 
 
-def coordinates(e: OperatorEmitter, positions: Value, shape: Sequence[Any]) -> list[Any]:
+def coordinates(e: OperatorEmitter, positions: Value, shape: Sequence[int | str]) -> list[Value]:
     """Positions in row-major order as an index for each axis of a shape of numbers, or whose first size only is a
     name."""
-    indices: list[Any] = []
-    for size in reversed(shape[1:]):
+    indices: list[Value] = []
+    for size in reversed([static_size(n, "a size of a tensor of positions") for n in shape[1:]]):
         indices.insert(0, e.binary("floor_mod", positions, size, positions.dtype))
         positions = e.binary("floor_divide", positions, size, positions.dtype)
     return [positions, *indices]
 
 
-def unique(e: OperatorEmitter, values: Value, size: Any) -> tuple[Any, Any, Any, Any]:
+def unique(e: OperatorEmitter, values: Value, size: int | str) -> tuple[Value, Value, Value, Value]:
     """Of a vector in which equal elements are neighbours, or a matrix in which equal rows are: each once, the positions
     where they begin, the number of the group of each element, and the sizes of the groups.
 
@@ -162,10 +168,10 @@ MOST_COLUMNS = 64
 """The most columns of a matrix whose rows are put in order: each is put in order by itself."""
 
 
-def argsort_rows(e: OperatorEmitter, rows: Any) -> Value:
+def argsort_rows(e: OperatorEmitter, rows: Value) -> Value:
     """The numbers of the rows of a matrix by their first elements, then by the second ones; equal rows keep their
     order. Errors: GraphError for many columns."""
-    count, columns = rows.shape
+    count, columns = (static_size(n, "a size of a matrix whose rows are put in order") for n in rows.shape)
     if columns > MOST_COLUMNS:
         raise GraphError(f"the order of slices of {columns} elements\n  fix: slices of at most {MOST_COLUMNS}")
     positions = e.constant(np.arange(count), "int64")

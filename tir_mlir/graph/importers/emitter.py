@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from tir_mlir.dialect.symbolic import IntExpr, Symbol, equal, leaves, parse, sou
 from tir_mlir.te.expr import int_expr
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from tir_mlir.graph.builder import GraphBuilder, Value
 
 Size: TypeAlias = int | str | te.Expr
@@ -21,6 +23,11 @@ OnnxValue: TypeAlias = "Value | np.ndarray"
 """A tensor of the graph, or an array that is known at import."""
 Operand: TypeAlias = "Value | np.ndarray | int | float"
 """What an operator takes: a tensor, a known array, or a number."""
+Attribute: TypeAlias = "Size | float | np.generic | Value | Sequence[Attribute] | Mapping[str, Size] | None"
+"""What an attribute of an operator is given as; {"size": n}: a size alone. A Value is an operand by keyword."""
+OneOrEach: TypeAlias = "int | Sequence[int]"
+"""A number for all axes, or one for each."""
+TensorT = TypeVar("TensorT", bound="Value | np.ndarray")
 
 _EMBEDDED = 1024
 """The most numbers of a constant in the text of a graph."""
@@ -37,13 +44,19 @@ class OperatorEmitter:
         self.builder = builder
         self.inputs: list[Value] = []  # those of the graph that are not weights
         self._tables: dict[tuple[bytes, tuple[int, ...], str], Value] = {}
-        self._made: dict[Hashable, Any] = {}
+        self._made: dict[Hashable, Value] = {}
 
-    def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
-        """One operator of the table; attributes that are None are left at their defaults."""
-        return self.builder.op(operator, *operands, **{k: v for k, v in attrs.items() if v is not None})
+    def op(self, operator: str, *operands: Operand, **attrs: Attribute) -> Value:
+        """The result of an operator of the table; attributes that are None are left at their defaults."""
+        (result,) = self.op_results(operator, *operands, **attrs)
+        return result
 
-    def constant(self, value: Any, dtype: str) -> Value:
+    def op_results(self, operator: str, *operands: Operand, **attrs: Attribute) -> tuple[Value, ...]:
+        """The results of an operator that may have several."""
+        results = self.builder.op(operator, *operands, **{k: v for k, v in attrs.items() if v is not None})
+        return results if isinstance(results, tuple) else (results,)
+
+    def constant(self, value: ArrayLike, dtype: str) -> Value:
         """A constant: a number or an array, of a type."""
         if dtype == "bfloat16":  # NumPy has no such type
             return self.op("astype", self.builder.constant(np.asarray(value, "float32")), dtype=dtype)
@@ -64,15 +77,15 @@ class OperatorEmitter:
             self._tables[key] = self.builder.weight(f"table_{len(self._tables)}", array)
         return self._tables[key]
 
-    def get_or_create(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def get_or_create(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """What `make` returns, which is called the first time that there is this key."""
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
 
-    def cast(self, x: Operand, dtype: str) -> Any:
+    def cast(self, x: TensorT | float, dtype: str) -> TensorT | Value:
         """x in a type: itself if it has it, a constant for a number."""
-        if isinstance(x, (bool, int, float)):
+        if isinstance(x, (int, float)):
             return self.constant(x, dtype)
         return x if x.dtype == dtype else self.op("astype", x, dtype=dtype)
 
@@ -80,21 +93,21 @@ class OperatorEmitter:
         """operator(x, y), both in a type; they broadcast."""
         return self.op(operator, self.cast(x, dtype), self.cast(y, dtype))
 
-    def add(self, x: Value, y: Operand) -> Value:
+    def add(self, x: OnnxValue, y: Operand) -> Value:
         """x + y in the type of x."""
-        return self.binary("add", x, y, x.dtype)
+        return self.binary("add", x, y, str(x.dtype))
 
-    def subtract(self, x: Value, y: Operand) -> Value:
+    def subtract(self, x: OnnxValue, y: Operand) -> Value:
         """x - y in the type of x."""
-        return self.binary("subtract", x, y, x.dtype)
+        return self.binary("subtract", x, y, str(x.dtype))
 
-    def multiply(self, x: Value, y: Operand) -> Value:
+    def multiply(self, x: OnnxValue, y: Operand) -> Value:
         """x * y in the type of x."""
-        return self.binary("multiply", x, y, x.dtype)
+        return self.binary("multiply", x, y, str(x.dtype))
 
-    def divide(self, x: Value, y: Operand) -> Value:
+    def divide(self, x: OnnxValue, y: Operand) -> Value:
         """x / y in the type of x."""
-        return self.binary("divide", x, y, x.dtype)
+        return self.binary("divide", x, y, str(x.dtype))
 
     def clip(self, x: Value, low: float | None, high: float | None) -> Value:
         """min(max(x, low), high); None: no bound."""
@@ -112,25 +125,25 @@ class OperatorEmitter:
         reduced_shape = [n for axis, n in enumerate(x.shape) if axis not in axes]
         return result if keepdims else self.op("reshape", result, shape=tuple(reduced_shape))
 
-    def reshape(self, x: OnnxValue, shape: Sequence[Size]) -> Any:
+    def reshape(self, x: TensorT, shape: Sequence[Size]) -> TensorT | Value:
         """x in another shape; itself if it has it."""
         return x if same_shape(x.shape, shape) else self.op("reshape", x, shape=tuple(shape))
 
-    def permute(self, x: OnnxValue, axes: Sequence[int]) -> Any:
+    def permute(self, x: TensorT, axes: Sequence[int]) -> TensorT | Value:
         """Axis i of the result is axis axes[i] of x."""
         return x if list(axes) == list(range(len(axes))) else self.op("permute_dims", x, axes=tuple(axes))
 
-    def broadcast(self, x: OnnxValue, shape: Sequence[Size]) -> Any:
+    def broadcast(self, x: TensorT, shape: Sequence[Size]) -> TensorT | Value:
         """x repeated along axes of size 1 and new leading axes."""
         return x if same_shape(x.shape, shape) else self.op("broadcast_to", x, shape=tuple(shape))
 
-    def slice(self, x: OnnxValue, axis: int, begin: Size, end: Size, step: int = 1) -> Any:
+    def slice(self, x: TensorT, axis: int, begin: Size, end: Size, step: int = 1) -> TensorT | Value:
         """x[begin:end:step] along an axis, 0 <= begin <= end <= its size."""
         if step == 1 and is_number(begin, 0) and equal(size_form(end), size_form(x.shape[axis])):
             return x
         return self.op("strided_slice", x, axes=[axis], begin=[begin], end=[end], strides=[step])
 
-    def concat(self, parts: Sequence[OnnxValue], axis: int) -> Any:
+    def concat(self, parts: Sequence[TensorT], axis: int) -> TensorT | Value:
         """Tensors one after the other along an axis."""
         return parts[0] if len(parts) == 1 else self.op("concat", *parts, axis=axis)
 
@@ -161,6 +174,12 @@ def size_form(size: Size) -> IntExpr:
 def same_shape(a: Sequence[Size], b: Sequence[Size]) -> bool:
     """Whether two shapes are known to be equal."""
     return len(a) == len(b) and all(map(equal, map(size_form, a), map(size_form, b)))
+
+
+def known_sizes(sizes: Sequence[Size]) -> list[int] | None:
+    """Sizes that are all numbers; None where one is not."""
+    numbers = [size for size in sizes if isinstance(size, int)]
+    return numbers if len(numbers) == len(sizes) else None
 
 
 def static_size(size: Size, what: str) -> int:

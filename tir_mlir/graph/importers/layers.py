@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from mlir import ir
@@ -14,26 +14,29 @@ from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import free_name, node_of
 from tir_mlir.dialect.ir import enter_context
-from tir_mlir.graph.importers.emitter import OnnxValue, Operand, OperatorEmitter, static_size
+from tir_mlir.graph.importers.emitter import OneOrEach, OnnxValue, OperatorEmitter, Size, known_sizes, static_size
+from tir_mlir.graph.size_code import product
 from tir_mlir.topi.nn.pooling import max_pool_with_indices
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
 
+SizeT = TypeVar("SizeT")
 
-def linear(e: OperatorEmitter, x: Operand, weight: Value, bias: Operand | None = None) -> Value:
+
+def linear(e: OperatorEmitter, x: OnnxValue, weight: OnnxValue, bias: OnnxValue | None = None) -> Value:
     """x @ weight.T + bias; weight has the axes (out, in), or (in)."""
     y = e.op("matmul" if len(weight.shape) == 1 else "nn.dense", x, weight)
     return y if bias is None else e.op("add", y, bias)
 
 
-def scaled_sum(e: OperatorEmitter, x: Any, product: Value, alpha: float, beta: float) -> Any:
-    """beta * x + alpha * product."""
+def scaled_sum(e: OperatorEmitter, x: OnnxValue | None, y: Value, alpha: float, beta: float) -> Value:
+    """beta * x + alpha * y."""
     if alpha != 1:
-        product = e.multiply(product, alpha)
+        y = e.multiply(y, alpha)
     if beta == 0 or x is None:
-        return product
-    return e.op("add", product, x if beta == 1 else e.multiply(x, beta))
+        return y
+    return e.op("add", y, x if beta == 1 else e.multiply(x, beta))
 
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
@@ -41,38 +44,45 @@ _KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
 
 
 def convolution(
-    e: OperatorEmitter, x: Value, weight: Value, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    e: OperatorEmitter,
+    x: OnnxValue,
+    weight: OnnxValue,
+    bias: OnnxValue | None,
+    stride: OneOrEach,
+    padding: OneOrEach | str,
+    dilation: OneOrEach,
+    groups: int,
+) -> Value:
     """x (n, c, ..) with weight (o, c / groups, ..), plus bias (o). padding: one an axis, or those before all axes and
     then those after, or "same", "valid"."""
     axes = len(weight.shape) - 2
     if axes not in _LAYOUTS:
         raise GraphError(f"a convolution over {axes} axes\n  fix: convolutions have 1, 2 or 3 axes besides n and c")
-    stride, dilation = every_axis(stride, axes), every_axis(dilation, axes)
+    strides, spread = every_axis(stride, axes), every_axis(dilation, axes)
     batched = len(x.shape) == axes + 2
     if not batched:
         x = e.reshape(x, (1, *x.shape))
-    widths = _both_sides(padding, axes, weight, dilation)
-    if groups == 1 and (taps := _taps_of_single_window(x, weight, stride, widths, dilation)):
+    widths = _both_sides(padding, axes, weight, spread)
+    if groups == 1 and (taps := _taps_of_single_window(x, weight, strides, widths, spread)):
         y = _product_of_single_window(e, x, weight, taps)
     else:
-        options = {"strides": stride, "padding": widths, "dilation": dilation, "groups": groups}
+        options = {"strides": strides, "padding": widths, "dilation": spread, "groups": groups}
         y = e.op(f"nn.conv{axes}d", x, weight, **options)
     y = with_bias(e, y, bias, axes)
     return y if batched else e.reshape(y, y.shape[1:])
 
 
 def _taps_of_single_window(
-    x: Any, weight: Any, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+    x: OnnxValue, weight: OnnxValue, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
 ) -> list[tuple[range, range]]:
     """For each axis of a convolution with one result per image, the taps that lie within the image and the elements
     under them; none where there are more results, or where the window is one element, which is a product already."""
-    kernel, sizes = weight.shape[2:], x.shape[2:]
-    if not all(isinstance(n, int) for n in (*kernel, *sizes, *x.shape[1:2])) or max(kernel) == 1:
+    kernel, sizes = known_sizes(weight.shape[2:]), known_sizes(x.shape[1:])
+    if kernel is None or sizes is None or max(kernel) == 1:
         return []
     found = []
     for k, n, s, d, low, high in zip(
-        kernel, sizes, stride, dilation, padding[: len(kernel)], padding[len(kernel) :], strict=True
+        kernel, sizes[1:], stride, dilation, padding[: len(kernel)], padding[len(kernel) :], strict=True
     ):
         taps = [t for t in range(k) if 0 <= t * d - low < n]
         if (n + low + high - (k - 1) * d - 1) // s != 0 or not taps:
@@ -89,30 +99,30 @@ def _product_of_single_window(
     for axis, (of_weight, of_image) in enumerate(taps):
         weight = e.slice(weight, 2 + axis, of_weight.start, of_weight.stop)
         x = e.slice(x, 2 + axis, of_image.start, of_image.stop, of_image.step)
-    y = e.op("nn.dense", *(e.op("reshape", v, shape=(v.shape[0], math.prod(v.shape[1:]))) for v in (x, weight)))
+    y = e.op("nn.dense", *(e.op("reshape", v, shape=(v.shape[0], product(v.shape[1:]))) for v in (x, weight)))
     return e.reshape(y, (*y.shape, *[1] * len(taps)))
 
 
 def transposed_convolution(
     e: OperatorEmitter,
-    x: Value,
-    weight: Value,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    output_padding: Any,
-    dilation: Any,
+    x: OnnxValue,
+    weight: OnnxValue,
+    bias: OnnxValue | None,
+    stride: OneOrEach,
+    padding: OneOrEach,
+    output_padding: OneOrEach,
+    dilation: OneOrEach,
     groups: int,
-) -> Any:
+) -> Value:
     """The convolution's gradient: x (n, c, ..) with weight (c, o / groups, ..), plus bias (o)."""
     axes = len(weight.shape) - 2
     batched = len(x.shape) == axes + 2
     if not batched:
         x = e.reshape(x, (1, *x.shape))
-    window = every_axis(stride, axes), _both_sides(padding, axes, weight, None), every_axis(output_padding, axes)
-    spread = every_axis(dilation, axes)
-    if max(window[0]) > 1 and max(spread) == 1 and all(isinstance(n, int) for n in (*x.shape, *weight.shape)):
-        result = _transposed_sizes(x, weight, *window)
+    spread, sizes, kernel = every_axis(dilation, axes), known_sizes(x.shape), known_sizes(weight.shape)
+    window = every_axis(stride, axes), _both_sides(padding, axes, weight, spread), every_axis(output_padding, axes)
+    if max(window[0]) > 1 and max(spread) == 1 and sizes is not None and kernel is not None:
+        result = _transposed_sizes(sizes[2:], kernel[2:], *window)
         y = subpixel_convolution(e, x, weight, window[0], window[1][:axes], result, groups)
     else:
         named = dict(zip(("strides", "padding", "output_padding"), window, strict=True))
@@ -122,30 +132,30 @@ def transposed_convolution(
 
 
 def _transposed_sizes(
-    x: Any, weight: Any, stride: Sequence[int], padding: Sequence[int], more: Sequence[int]
+    sizes: Sequence[int], kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], more: Sequence[int]
 ) -> list[int]:
     """The sizes of the result of a transposed convolution."""
     axes = len(stride)
     ends = zip(padding[:axes], padding[axes:], more, strict=True)
-    sizes = zip(x.shape[2:], weight.shape[2:], stride, ends, strict=True)
-    return [(n - 1) * s + k - low - high + m for n, k, s, (low, high, m) in sizes]
+    each = zip(sizes, kernel, stride, ends, strict=True)
+    return [(n - 1) * s + k - low - high + m for n, k, s, (low, high, m) in each]
 
 
-def with_bias(e: OperatorEmitter, x: Operand, bias: Any, axes: int) -> Any:
+def with_bias(e: OperatorEmitter, x: Value, bias: OnnxValue | None, axes: int) -> Value:
     """x (n, c, ..) plus bias (c)."""
     return x if bias is None else e.op("add", x, e.reshape(bias, (bias.shape[0], *[1] * axes)))
 
 
-def every_axis(value: Any, axes: int) -> list[int]:
+def every_axis(value: int | Sequence[SizeT], axes: int) -> list[int | SizeT]:
     """A number for each axis, from one number for all or one for each."""
-    numbers = [value] if isinstance(value, int) else list(value)
+    numbers: list[int | SizeT] = [value] if isinstance(value, int) else list(value)
     return numbers * axes if len(numbers) == 1 else numbers
 
 
-def _both_sides(padding: Any, axes: int, weight: Any, dilation: Sequence[int] | None) -> list[int]:
+def _both_sides(padding: OneOrEach | str, axes: int, weight: OnnxValue, dilation: Sequence[int]) -> list[int]:
     if padding == "valid":
         return [0] * 2 * axes
-    if padding == "same" and dilation is not None:
+    if isinstance(padding, str):
         total = [
             (static_size(k, "the size of a kernel") - 1) * d for k, d in zip(weight.shape[2:], dilation, strict=True)
         ]
@@ -159,10 +169,10 @@ def pool(
     kind: str,
     x: Value,
     axes: int,
-    size: Sequence[int],
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    size: OneOrEach,
+    stride: OneOrEach | None = None,
+    padding: OneOrEach = 0,
+    dilation: OneOrEach = 1,
     ceil_mode: bool = False,
     count_include_pad: bool | None = None,
 ) -> Value:
@@ -177,27 +187,28 @@ def pool(
 
 def pool_with_indices(
     e: OperatorEmitter,
-    x: Any,
+    x: Value,
     axes: int,
-    size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    size: OneOrEach,
+    stride: OneOrEach | None,
+    padding: OneOrEach,
+    dilation: OneOrEach,
     ceil_mode: bool,
-    **order: Any,
-) -> list[Any]:
-    """The maxima and their indices. order: `columns` and `of_image` of `max_pool_with_indices`."""
+    columns: bool = False,
+    of_image: bool = False,
+) -> list[Value]:
+    """The maxima and their indices. columns, of_image: see `max_pool_with_indices`."""
     window, batched = _window(axes, size, stride, padding, dilation), _add_batch_axis(e, x, axes)
-    both = e.builder.call_te(max_pool_with_indices, batched, *window, ceil_mode, **order)
+    both = e.builder.call_te(max_pool_with_indices, batched, *window, ceil_mode, columns=columns, of_image=of_image)
     return [y if batched is x else e.reshape(y, y.shape[1:]) for y in both]
 
 
 def _window(
-    axes: int, size: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+    axes: int, window: OneOrEach, stride: OneOrEach | None, padding: OneOrEach, dilation: OneOrEach
 ) -> tuple[list[int], ...]:
     """Size, strides, padding on both sides, and dilation of windows, with a number for each axis."""
-    size, padding = every_axis(size, axes), every_axis(padding, axes)
-    sides = padding if len(padding) == 2 * axes else [*padding, *padding]
+    size, sides = every_axis(window, axes), every_axis(padding, axes)
+    sides = sides if len(sides) == 2 * axes else sides * 2
     return size, every_axis(stride, axes) if stride else size, sides, every_axis(dilation, axes)
 
 
@@ -205,7 +216,7 @@ def _add_batch_axis(e: OperatorEmitter, x: Value, axes: int) -> Value:
     return x if len(x.shape) == axes + 2 else e.reshape(x, (1, *x.shape))
 
 
-def adaptive_mean(e: OperatorEmitter, x: Value, axes: int, size: Any) -> Value:
+def adaptive_mean(e: OperatorEmitter, x: Value, axes: int, size: int | Sequence[Size | None]) -> Value:
     """The means of size[a] equal parts of each of the last axes; None: as many as there are."""
     output_size = [n if s is None else s for s, n in zip(every_axis(size, axes), x.shape[-axes:], strict=True)]
     if all(isinstance(s, int) and s == 1 for s in output_size):
@@ -215,20 +226,27 @@ def adaptive_mean(e: OperatorEmitter, x: Value, axes: int, size: Any) -> Value:
     return y if batched is x else e.reshape(y, y.shape[1:])
 
 
-def _vector(e: OperatorEmitter, vector: Operand, like: Value, size: Any, number: float) -> Any:
-    return e.broadcast(e.constant(number, like.dtype), (size,)) if vector is None else vector
+def _vector(e: OperatorEmitter, vector: OnnxValue | None, like: OnnxValue, size: Size, number: float) -> OnnxValue:
+    return e.broadcast(e.constant(number, str(like.dtype)), (size,)) if vector is None else vector
 
 
 def batch_norm(
-    e: OperatorEmitter, x: Operand, scale: Operand, shift: Operand, mean: Value, variance: Operand, eps: float
+    e: OperatorEmitter,
+    x: OnnxValue,
+    scale: OnnxValue | None,
+    shift: OnnxValue | None,
+    mean: OnnxValue,
+    variance: OnnxValue,
+    eps: float,
 ) -> Value:
     """(x - mean) / sqrt(variance + eps) * scale + shift for channels at axis 1."""
     scale, shift = _vector(e, scale, mean, mean.shape[0], 1), _vector(e, shift, mean, mean.shape[0], 0)
-    y = e.op("nn.batch_norm", x, scale, shift, mean, variance, axis=1, epsilon=eps)
-    return y[0] if isinstance(y, (tuple, list)) else y
+    return e.op_results("nn.batch_norm", x, scale, shift, mean, variance, axis=1, epsilon=eps)[0]
 
 
-def layer_norm(e: OperatorEmitter, x: Value, last_axes: int, scale: Operand, shift: Operand, eps: float) -> Any:
+def layer_norm(
+    e: OperatorEmitter, x: Value, last_axes: int, scale: OnnxValue | None, shift: OnnxValue | None, eps: float
+) -> Value:
     """Mean 0 and variance 1 over the last axes, times scale, plus shift."""
     shape = tuple(x.shape[len(x.shape) - last_axes :])
     scale = e.broadcast(e.constant(1, x.dtype), shape) if scale is None else scale
@@ -236,14 +254,16 @@ def layer_norm(e: OperatorEmitter, x: Value, last_axes: int, scale: Operand, shi
     return e.op("nn.layer_norm", x, scale, shift, axis=list(range(-last_axes, 0)), epsilon=eps)
 
 
-def rms_norm(e: OperatorEmitter, x: Value, last_axes: int, scale: Operand, eps: float) -> Any:
+def rms_norm(e: OperatorEmitter, x: Value, last_axes: int, scale: OnnxValue | None, eps: float) -> Value:
     """x / sqrt(mean(x * x) + eps) over the last axes, times scale."""
     shape = tuple(x.shape[len(x.shape) - last_axes :])
     scale = e.broadcast(e.constant(1, x.dtype), shape) if scale is None else scale
     return e.op("nn.rms_norm", x, scale, axis=list(range(-last_axes, 0)), epsilon=eps)
 
 
-def group_norm(e: OperatorEmitter, x: Value, groups: int, scale: Operand, shift: Operand, eps: float) -> Any:
+def group_norm(
+    e: OperatorEmitter, x: Value, groups: int, scale: OnnxValue | None, shift: OnnxValue | None, eps: float
+) -> Value:
     """Mean 0 and variance 1 over the channels of a group and all axes behind them, then scale and shift by channel."""
     channels = x.shape[1]
     scale, shift = _vector(e, scale, x, channels, 1), _vector(e, shift, x, channels, 0)
@@ -255,11 +275,11 @@ def attention(
     e: OperatorEmitter,
     query: Value,
     key: Value,
-    value: Any,
+    value: Value,
     mask: Value | None = None,
     causal: bool = False,
     scale: float | None = None,
-) -> Any:
+) -> Value:
     """softmax(query @ key.T * scale + mask) @ value over (batch, heads, tokens, depth), without batch or heads, or
     with several axes of batches.
 
@@ -281,44 +301,46 @@ def attention(
     return e.reshape(y, (*shape[:-1], y.shape[-1]))
 
 
-def _merge_batch_axes(e: OperatorEmitter, x: Value, batches: Any) -> Value:
+def _merge_batch_axes(e: OperatorEmitter, x: Value, batches: Sequence[int | str]) -> Value:
     """x of several axes of batches, as one."""
     x = e.broadcast(x, (*batches, *x.shape[-3:]))
-    return e.reshape(x, (math.prod(batches), *x.shape[-3:]))
+    return e.reshape(x, (product(batches), *x.shape[-3:]))
 
 
-def _merged_mask(e: OperatorEmitter, mask: Value, batches: Any) -> Value:
+def _merged_mask(e: OperatorEmitter, mask: Value, batches: Sequence[int | str]) -> Value:
     """A mask over several axes of batches as one over the merged axis; one that does not differ in them remains so."""
     differs = any(size != 1 for size in mask.shape[:-3])
     return _merge_batch_axes(e, mask, batches) if differs else e.reshape(mask, mask.shape[-3:])
 
 
-def sized_range(e: OperatorEmitter, begin: Any, count: Any, step: int, dtype: str, name: str) -> Value:
+def sized_range(
+    e: OperatorEmitter, begin: te.Expr | int, count: te.Expr | int, step: te.Expr | int, dtype: str, name: str
+) -> Value:
     """begin, begin + step, .., `count` of them: numbers or te expressions of sizes.
 
     A function knows the sizes of its operands only: those inputs of the graph that have them are operands.
     """
     texts = [str(e.builder.sizes.text(v)) for v in (begin, count, step) if isinstance(v, te.Expr)]
 
-    def arange(_: Any) -> te.Tensor:
+    def arange(_: Sequence[te.Tensor]) -> te.Tensor:
         return te.compute((count,), lambda i: _cast_expr(begin, dtype) + _cast_expr(i, dtype) * step, name="arange")
 
     return e.builder.call_te(arange, e.carriers(texts), name_hint=name)
 
 
-def _cast_expr(value: te.Var, dtype: str) -> te.Expr:
+def _cast_expr(value: te.Expr | int, dtype: str) -> te.Expr | int:
     return value.astype(dtype) if isinstance(value, te.Expr) else value
 
 
 def subpixel_convolution(
     e: OperatorEmitter,
-    x: Any,
-    weight: Any,
+    x: OnnxValue,
+    weight: OnnxValue,
     stride: Sequence[int],
     before: Sequence[int],
     result: Sequence[int],
     groups: int,
-) -> Any:
+) -> Value:
     """The transposed convolution of x (n, c, ..) with weight (c, o / groups, ..), by strides, of numbers as sizes.
 
     Element q * s + r of an axis is that of a convolution with the weights r, r + s, ..: its channels are those of all
@@ -326,17 +348,16 @@ def subpixel_convolution(
     before: how many elements are cut off at the begin of each axis; result: the sizes of the result.
     """
     axes = len(stride)
-    batch = x.shape[0]
-    outs = weight.shape[1]
-    taps = [-(-k // s) for k, s in zip(weight.shape[2:], stride, strict=True)]
-    kernel = _kernel(e, weight, stride, taps, groups)
+    (batch, _, *sizes), (channels, outs, *window) = ([static_size(n, "a size") for n in v.shape] for v in (x, weight))
+    taps = [-(-k // s) for k, s in zip(window, stride, strict=True)]
+    kernel = _kernel(e, weight, (channels, outs, *window), stride, taps, groups)
     need = [-(-(b + n) // s) for b, n, s in zip(before, result, stride, strict=True)]
     first = [b // s for b, s in zip(before, stride, strict=True)]
     low = [t - 1 - f for t, f in zip(taps, first, strict=True)]
-    high = [q - n for q, n in zip(need, x.shape[2:], strict=True)]
+    high = [q - n for q, n in zip(need, sizes, strict=True)]
     counts = [q - f for q, f in zip(need, first, strict=True)]
-    for a, (b, h) in enumerate(zip(low, high, strict=True)):
-        x = e.slice(x, 2 + a, max(-b, 0), x.shape[2 + a] + min(h, 0))
+    for a, (b, h, n) in enumerate(zip(low, high, sizes, strict=True)):
+        x = e.slice(x, 2 + a, max(-b, 0), n + min(h, 0))
     padding = [max(v, 0) for v in (*low, *high)]
     y = e.op(f"nn.conv{axes}d", x, kernel, strides=[1] * axes, padding=padding, dilation=[1] * axes, groups=groups)
     y = e.reshape(y, (batch, groups, *stride, outs, *counts))
@@ -347,10 +368,12 @@ def subpixel_convolution(
     return y
 
 
-def _kernel(e: OperatorEmitter, weight: Any, stride: Sequence[int], taps: Sequence[int], groups: int) -> Any:
+def _kernel(
+    e: OperatorEmitter, weight: OnnxValue, shape: Sequence[int], stride: Sequence[int], taps: Sequence[int], groups: int
+) -> OnnxValue:
     """(c, o, k..) -> (groups * s.. * o, c / groups, taps..): the weights of each remainder, in reverse order."""
-    axes, (channels, outs) = len(stride), weight.shape[:2]
-    extra = [t * s - k for t, s, k in zip(taps, stride, weight.shape[2:], strict=True)]
+    axes, (channels, outs, *window) = len(stride), shape
+    extra = [t * s - k for t, s, k in zip(taps, stride, window, strict=True)]
     if any(extra):
         weight = e.op("nn.pad", weight, pad_width=[0] * 4 + [w for m in extra for w in (0, m)], pad_value=0)
     parts = e.reshape(
@@ -361,10 +384,7 @@ def _kernel(e: OperatorEmitter, weight: Any, stride: Sequence[int], taps: Sequen
     for a in range(axes):
         if taps[a] > 1:
             parts = e.op("flip", parts, axis=3 + axes + a)
-    remainders = 1
-    for s in stride:
-        remainders *= s
-    return e.reshape(parts, (groups * remainders * outs, channels // groups, *taps))
+    return e.reshape(parts, (groups * math.prod(stride) * outs, channels // groups, *taps))
 
 
 BLOCK = 64
@@ -373,21 +393,22 @@ MIN_KEYS = 256
 """The number of keys from which on it pays to count those that are seen."""
 
 
-def blocks_seen(e: OperatorEmitter, queries: Any, keys: Any, mask: Any) -> Any | None:
+def blocks_seen(e: OperatorEmitter, queries: Size, keys: Size, mask: Value | None) -> Value | None:
     """What makes `nn.attention` read only the keys that a query may see; None where all are few, or no mask tells.
 
     mask: bool [.., queries or 1, keys], true where a key is seen. The result has the shape (n, m): the first n * m keys
     have all that are seen. A key that is not seen has no weight, but those of a query that sees none, which has the
     mean of all values: then n * m = keys. One mask is counted once, for all layers.
     """
-    if mask is None or mask.dtype != "bool" or not all(isinstance(size, int) for size in (*mask.shape, queries, keys)):
+    if mask is None or mask.dtype != "bool" or (sizes := known_sizes((*mask.shape, queries, keys))) is None:
         return None
-    if keys <= queries or keys < MIN_KEYS or not mask.shape or mask.shape[-1] != keys:
+    *shape, queries, keys = sizes
+    if keys <= queries or keys < MIN_KEYS or not shape or shape[-1] != keys:
         return None
     size = math.gcd(keys, BLOCK)
     with enter_context():
         source = _source(mask.value)
-    return e.get_or_create(("blocks", source, size), partial(_visible_blocks, e, mask, size))
+    return e.get_or_create(("blocks", source, size), partial(_visible_blocks, e, mask, keys // size, size))
 
 
 def _source(value: ir.Value) -> ir.Value:
@@ -396,12 +417,11 @@ def _source(value: ir.Value) -> ir.Value:
     return value if node is None or node.operator != "reshape" else _source(node.inputs[0])
 
 
-def _visible_blocks(e: OperatorEmitter, mask: Any, size: int) -> Value:
+def _visible_blocks(e: OperatorEmitter, mask: Value, number: int, size: int) -> Value:
     """The first blocks of so many keys, of which a query sees any."""
-    whole = mask.shape[-1] // size
     count = e.builder.call_te(partial(_last_block, size=size), mask, name_hint="blocks_seen")
     name = free_name("blocks", e.builder.sizes.variables)
-    blocks = e.constant(np.zeros((whole, size)), "int8")
+    blocks = e.constant(np.zeros((number, size)), "int8")
     return e.op("first_rows", blocks, count, rows={"size": name}, least=1)
 
 

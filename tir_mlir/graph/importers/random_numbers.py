@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import pi, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import Operand, OperatorEmitter, static_size
+from tir_mlir.graph.importers.emitter import OperatorEmitter, Size, static_size
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import GraphBuilder, Value
@@ -25,7 +26,7 @@ class RandomState:
     def __init__(self, builder: GraphBuilder, allowed: bool):
         self.builder, self.allowed = builder, allowed
         self.draws = 0
-        self.value: Any = None
+        self.value: Value | None = None
 
     def words(self, e: OperatorEmitter, count: int, words: int) -> Value:
         """The next draw: uint32 (count, words), see `topi.philox`. Errors: GraphError without a state."""
@@ -41,31 +42,31 @@ class RandomState:
         self.draws += 1
         return e.op("philox", self.value, count=count, words=words, draw=self.draws - 1)
 
-    def next_state(self, e: OperatorEmitter) -> Value:
-        """The state after all draws."""
-        return e.op("add", self.value, e.constant([0, STEP * self.draws], "int64"))
+    def next_state(self, e: OperatorEmitter) -> Value | None:
+        """The state after all draws; None where there are none."""
+        return None if self.value is None else e.op("add", self.value, e.constant([0, STEP * self.draws], "int64"))
 
 
-def uniform(e: OperatorEmitter, state: RandomState, shape: Any) -> Any:
+def uniform(e: OperatorEmitter, state: RandomState, shape: Sequence[Size]) -> Value:
     """Numbers of (0, 1], float32, of the first word of a block for each element."""
     return _in_unit(e, e.reshape(state.words(e, _count(shape), 1), shape))
 
 
-def uniform_by_fours(e: OperatorEmitter, state: RandomState, shape: Any) -> Value:
+def uniform_by_fours(e: OperatorEmitter, state: RandomState, shape: Sequence[Size]) -> Value:
     """The same of all words: four elements that are adjacent have one block."""
     count = _count(shape)
     words = e.op("reshape", state.words(e, -(-count // 4), 4), shape=(-1,))
     return _in_unit(e, e.reshape(e.slice(words, 0, 0, count), shape))
 
 
-def exponential(e: OperatorEmitter, state: RandomState, shape: Any) -> Any:
+def exponential(e: OperatorEmitter, state: RandomState, shape: Sequence[Size]) -> Value:
     """Numbers of the density exp(-x), float32: minus the logarithm of one of (0, 1], and never 0."""
     u, least = uniform(e, state, shape), EPSILON / 2
     above = e.op("greater_equal", u, e.constant(1 - least, "float32"))
     return e.op("where", above, e.constant(least, "float32"), e.multiply(e.op("log", u), -1.0))
 
 
-def normal(e: OperatorEmitter, state: RandomState, shape: Any) -> Any:
+def normal(e: OperatorEmitter, state: RandomState, shape: Sequence[Size]) -> Value:
     """Numbers of mean 0 and variance 1, float32, of two words for each element (Box and Muller)."""
     words = state.words(e, _count(shape), 2)
     radius, angle = (_in_unit(e, e.reshape(e.slice(words, 1, n, n + 1), shape)) for n in (0, 1))
@@ -73,7 +74,7 @@ def normal(e: OperatorEmitter, state: RandomState, shape: Any) -> Any:
     return e.op("multiply", length, e.op("sin", e.multiply(angle, 2 * pi)))
 
 
-def integers(e: OperatorEmitter, state: RandomState, shape: Any, low: int, high: int) -> Value:
+def integers(e: OperatorEmitter, state: RandomState, shape: Sequence[Size], low: int, high: int) -> Value:
     """Integers of low..high - 1, int64, of the first word of a block for each element."""
     if not 0 < high - low <= 1 << 28:
         raise GraphError(f"random integers of {high - low} values\n  fix: 1 to 2**28 values")
@@ -81,9 +82,9 @@ def integers(e: OperatorEmitter, state: RandomState, shape: Any, low: int, high:
     return e.add(e.binary("floor_mod", words, high - low, "int64"), low)
 
 
-def _count(shape: Any) -> int:
+def _count(shape: Sequence[Size]) -> int:
     return prod(static_size(size, "a size of a tensor of random numbers") for size in shape)
 
 
-def _in_unit(e: OperatorEmitter, words: Operand) -> Value:
+def _in_unit(e: OperatorEmitter, words: Value) -> Value:
     return e.add(e.multiply(e.cast(words, "float32"), SCALE), SCALE / 2)

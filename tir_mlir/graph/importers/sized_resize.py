@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
@@ -15,13 +14,13 @@ class SizedTable:
     Positions are computed in float32, as by ONNX Runtime.
     """
 
-    def __init__(self, old: Any, new: Any, scale: float | None):
+    def __init__(self, old: te.Expr | int, new: te.Expr | int, scale: float | None):
         self.old, self.new = old, new
         self.scale = _float(new) / _float(old) if scale is None else _float(scale)
 
-    def nearest(self, positions: str, rounds: str) -> list[Any]:
+    def nearest(self, positions: str, rounds: str) -> list[te.Tensor]:
         """The nearest positions, (new, 1)."""
-        rules: dict[str, Callable[[Any], Any]] = {
+        rules: dict[str, Callable[[te.Expr], te.Expr]] = {
             "round_prefer_floor": lambda x: te.ceil(x - 0.5),
             "round_prefer_ceil": lambda x: te.floor(x + 0.5),
             "floor": te.floor,
@@ -32,11 +31,11 @@ class SizedTable:
         position = lambda i, _: self._clamp_index(te.cast(rules[rounds](self._source_position(i, positions)), "int32"))  # noqa: E731
         return [te.compute((self.new, 1), position, name="positions")]
 
-    def weighted_taps(self, positions: str, mode: str, a: float) -> list[Any]:
+    def weighted_taps(self, positions: str, mode: str, a: float) -> list[te.Tensor]:
         """The neighbours, 2 for "linear" and 4 for "cubic" with its coefficient a, and their weights."""
         taps, first = (2, 0) if mode == "linear" else (4, -1)
 
-        def weight(i: Any, t: Any) -> Any:
+        def weight(i: te.Var, t: te.Var) -> te.Expr:
             at = self._source_position(i, positions)
             d = te.abs(at - te.floor(at) - te.cast(t + first, "float32"))
             if mode == "linear":
@@ -50,7 +49,7 @@ class SizedTable:
         shape = (self.new, taps)
         return [te.compute(shape, position, name="positions"), te.compute(shape, weight, name="weights")]
 
-    def _source_position(self, i: Any, mode: str) -> Any:
+    def _source_position(self, i: te.Var, mode: str) -> te.Expr:
         """Where an element of the result lies among the old ones."""
         x = _float(i)
         halves, old = (x + 0.5) / self.scale - 0.5, _float(self.old)
@@ -68,10 +67,10 @@ class SizedTable:
             return (x + 0.5) / self.scale
         raise GraphError(f"coordinate_transformation_mode={mode}\n  fix: one that ONNX defines")
 
-    def _clamp_index(self, position: Any) -> Any:
+    def _clamp_index(self, position: te.Expr) -> te.Expr:
         return te.max(te.min(position, self.old - 1), 0)
 
 
-def _float(size: Any) -> Any:
+def _float(size: te.Expr | float) -> te.Expr:
     """A size, or a number, in float32."""
     return te.cast(float(size) if isinstance(size, int) else size, "float32")

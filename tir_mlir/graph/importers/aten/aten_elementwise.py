@@ -100,7 +100,7 @@ def threshold(e: TorchEmitter, x: Value, threshold: float, value: float) -> Valu
 def glu(e: TorchEmitter, x: Any, dim: int = -1) -> Value:
     """The first half of an axis times the sigmoid of the second."""
     axis = axis_in(dim, len(x.shape))
-    first, second = e.op("split", x, indices_or_sections=2, axis=axis)
+    first, second = e.op_results("split", x, indices_or_sections=2, axis=axis)
     return e.op("multiply", first, e.op("sigmoid", second))
 
 
@@ -315,7 +315,7 @@ def clamp_max(e: TorchEmitter, x: Operand, max: Operand) -> Value:
 
 
 @aten("to.dtype", "to.dtype_layout", "to.device", "to.other", "_to_copy", "type_as", "float", "half", "int", "long")
-def to_type(e: TorchEmitter, x: Operand, dtype: Any = None, other: Any = None) -> Value:
+def to_type(e: TorchEmitter, x: Value, dtype: Any = None, other: Any = None) -> Value:
     return e.cast(x, e.dtype)
 
 
@@ -329,6 +329,6 @@ def check(e: TorchEmitter, **_: Any) -> Any:
 
 
 @aten("copy")
-def copy(e: TorchEmitter, x: Any, src: Operand) -> Value:
+def copy(e: TorchEmitter, x: Any, src: Value) -> Value:
     """src in the type and shape of x."""
     return e.broadcast(e.cast(src, e.dtype), e.shape)

@@ -35,7 +35,7 @@ NARROW_HEIGHTS = ((16, 16), *HEIGHTS[1:])
 
 
 @aten("linear")
-def linear_layer(e: TorchEmitter, x: Operand, weight: Value, bias: Operand | None = None) -> Value:
+def linear_layer(e: TorchEmitter, x: Value, weight: Value, bias: Value | None = None) -> Value:
     return linear(e, x, weight, bias)
 
 
@@ -128,7 +128,7 @@ def grouped_rows(e: TorchEmitter, x: Any, weight: Any, offs: Any) -> Any:
         return e.op("grouped_matmul", x, weight, offs)
     heights = NARROW_HEIGHTS if x.dtype in ("bfloat16", "float16") else HEIGHTS
     height = next((h for least, h in heights if not isinstance(rows, int) or rows >= least * groups), 1)
-    group, sources, positions = e.op(
+    group, sources, positions = e.op_results(
         "row_tiles", offs, rows=rows if isinstance(rows, int) else {"size": rows}, height=height
     )
     panels = e.permute(e.reshape(weight, (groups, k, n // PANEL, PANEL)), (0, 2, 1, 3))

@@ -36,7 +36,7 @@ def first_sorted(e: TorchEmitter, x: Any, k: Any, dim: int, largest: bool) -> li
     if not x.shape:
         return [e.reshape(part, ()) for part in first_sorted(e, e.reshape(x, (1,)), k, 0, largest)]
     k = {"size": k} if isinstance(k, str) else k
-    return list(e.op("topk", x, k=k, axis=axis_in(dim, len(x.shape)), largest=largest, dtype="int64"))
+    return list(e.op_results("topk", x, k=k, axis=axis_in(dim, len(x.shape)), largest=largest, dtype="int64"))
 
 
 @aten("kthvalue")
@@ -109,7 +109,7 @@ def most_frequent(e: TorchEmitter, x: Value, dim: int = -1, keepdim: bool = Fals
     # the length so far of the run of equal elements: how far it is from the last position where one begins
     before = e.concat([e.slice(values, axis, 0, 1), e.slice(values, axis, 0, size - 1)], axis)
     begins = e.op("where", e.op("not_equal", values, before), row, e.constant(0, "int64"))
-    length = e.binary("subtract", row, e.op("cummax", begins, axis=axis)[0], "int64")
+    length = e.binary("subtract", row, e.op_results("cummax", begins, axis=axis)[0], "int64")
     last = e.op("argmax", length, axis=axis, keepdims=True)
     modes = [e.op("gather_elements", part, last, axis=axis) for part in (values, positions)]
     other_sizes = [n for a, n in enumerate(x.shape) if a != axis]

@@ -77,7 +77,7 @@ def multinomial(e: TorchEmitter, x: Value, num_samples: int, replacement: bool =
         positions = e.cast(e.op("argmax", chance, axis=axis + 1), "int64")
         return e.permute(positions, [*range(1, axis + 1), 0])
     chance = e.op("divide", x, numbers.exponential(e, _state(e), x.shape))
-    return e.op("topk", chance, k=num_samples, axis=axis, largest=True, dtype="int64")[1]
+    return e.op_results("topk", chance, k=num_samples, axis=axis, largest=True, dtype="int64")[1]
 
 
 @aten("bernoulli.p")

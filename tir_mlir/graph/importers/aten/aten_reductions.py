@@ -173,12 +173,12 @@ def running_log_of_sum(e: TorchEmitter, x: Operand, dim: int) -> Value:
 
 @aten("cummax")
 def running_maximum(e: TorchEmitter, x: Any, dim: int) -> Any:
-    return list(e.op("cummax", x, axis=dim))
+    return list(e.op_results("cummax", x, axis=dim))
 
 
 @aten("cummin")
 def running_minimum(e: TorchEmitter, x: Any, dim: int) -> Any:
-    return list(e.op("cummin", x, axis=dim))
+    return list(e.op_results("cummin", x, axis=dim))
 
 
 @aten("cumsum")

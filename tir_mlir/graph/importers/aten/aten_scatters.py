@@ -62,7 +62,9 @@ def scatter(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any, reduce: str
 
 
 @aten("scatter.value", "scatter.value_reduce")
-def scatter_number(e: TorchEmitter, x: Value, dim: int, index: Value, value: Operand, reduce: str = "update") -> Value:
+def scatter_number(
+    e: TorchEmitter, x: Value, dim: int, index: Value, value: Value | float, reduce: str = "update"
+) -> Value:
     values = e.broadcast(e.cast(value, x.dtype), index.shape)
     return _scatter_elements(e, x, dim, index, values, {"multiply": "mul"}.get(reduce, reduce))
 

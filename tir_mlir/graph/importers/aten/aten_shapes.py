@@ -276,7 +276,7 @@ def split(e: TorchEmitter, x: Any, dim: int = 0, **_: Any) -> Any:
     if len(parts) == 1:
         return [x]
     if all(isinstance(p, int) for p in parts):
-        return list(e.op("split", x, indices_or_sections=ends, axis=axis))
+        return list(e.op_results("split", x, indices_or_sections=ends, axis=axis))
     return [e.slice(x, axis, b, s) for b, s in zip([0, *ends], [*ends, x.shape[axis]], strict=True)]
 
 
@@ -368,7 +368,7 @@ def _replace_slice(e: TorchEmitter, x: Value, part: Any, axis: int, begin: Any, 
 
 
 @aten("fill.Scalar", "fill.Tensor")
-def fill(e: TorchEmitter, x: Any, value: Operand) -> Value:
+def fill(e: TorchEmitter, x: Any, value: Value | float) -> Value:
     return e.broadcast(e.cast(value, e.dtype), e.shape)
 
 
@@ -441,7 +441,7 @@ def one_hot(e: TorchEmitter, x: Operand, num_classes: int = -1) -> Any:
     return e.op("one_hot", x, depth=num_classes, axis=-1, dtype="int64")
 
 
-def filled_tensor(e: TorchEmitter, value: Operand) -> Value:
+def filled_tensor(e: TorchEmitter, value: Value | float) -> Value:
     """A tensor of the shape and type of torch's result, of one number."""
     return e.broadcast(e.cast(value, e.dtype), e.shape)
 

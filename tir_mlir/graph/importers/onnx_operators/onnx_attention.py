@@ -182,7 +182,7 @@ def apply_rotary(e: OnnxEmitter, x: OnnxValue, cos: Any, sin: Any, interleaved: 
     if not dim or dim == depth:
         return e.op("nn.rotary_embedding", x, *angles, interleaved=bool(interleaved))
     turned = e.op("nn.rotary_embedding", e.slice(x, 3, 0, dim), *angles, interleaved=bool(interleaved))
-    return e.concat([turned, e.slice(x, 3, dim, depth)], 3)
+    return e.concat([turned, e.slice(e.value(x), 3, dim, depth)], 3)
 
 
 def _angles(e: OnnxEmitter, cos: Operand, sin: Operand, positions: Operand) -> tuple[Any, Any]:

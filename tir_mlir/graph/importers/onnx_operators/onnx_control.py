@@ -17,7 +17,6 @@ from tir_mlir.graph.importers.onnx_operators.onnx_emitter import NeedsValue, Onn
 if TYPE_CHECKING:
     import onnx
 
-    from tir_mlir.graph.builder import Value
 
 MAX_UNROLLED_ITERATIONS, MAX_COUNTED_ITERATIONS = 256, 4096
 """The most turns of a loop that are written out; that are counted by computing its condition."""
@@ -259,7 +258,7 @@ def scan(
     return (*state, *stacked)
 
 
-def _move_axis_first(e: OnnxEmitter, x: OnnxValue, axis: int, backward: bool) -> Value:
+def _move_axis_first(e: OnnxEmitter, x: OnnxValue, axis: int, backward: bool) -> OnnxValue:
     """x with an axis moved to the front, from its end on if backward."""
     moved = e.permute(x, [axis, *(n for n in range(len(x.shape)) if n != axis)])
     return e.op("flip", moved, axis=0) if backward else moved
@@ -282,6 +281,6 @@ def _scan_loop(e: OnnxEmitter, body: Any, state: list[Any], rows: list[Any], end
     return (*results[: len(state)], *stacked)
 
 
-def _slice(e: OnnxEmitter, x: OnnxValue, axis: int, position: int) -> Value:
+def _slice(e: OnnxEmitter, x: OnnxValue, axis: int, position: int) -> OnnxValue:
     part = e.slice(x, axis, position, position + 1)
     return e.reshape(part, [s for n, s in enumerate(x.shape) if n != axis])

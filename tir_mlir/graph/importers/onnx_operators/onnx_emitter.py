@@ -10,7 +10,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import linear
 from tir_mlir.graph.importers.data_sizes import number_from_data
-from tir_mlir.graph.importers.emitter import OnnxValue, OperatorEmitter
+from tir_mlir.graph.importers.emitter import Attribute, OnnxValue, Operand, OperatorEmitter
 from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.te import Expr
 
@@ -94,9 +94,9 @@ class OnnxEmitter(OperatorEmitter):
         """The element type of a Value or a known array, as the model has it."""
         return self.small[x] if not isinstance(x, np.ndarray) and x in self.small else dtype_of(x)
 
-    def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
-        """One operator; known operands become constants or weights."""
-        return super().op(operator, *map(self.value, operands), name_hint=self.name or "lv", **attrs)
+    def op_results(self, operator: str, *operands: Operand, **attrs: Attribute) -> tuple[Value, ...]:
+        """The results of an operator; known operands become constants or weights."""
+        return super().op_results(operator, *map(self.value, operands), name_hint=self.name or "lv", **attrs)
 
     def value(self, x: Any) -> Value:
         """x as a Value: a known array becomes a weight if the model names it, else a constant."""

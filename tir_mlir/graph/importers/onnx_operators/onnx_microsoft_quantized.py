@@ -270,7 +270,7 @@ def _channels_first(e: OnnxEmitter, x: OnnxValue) -> Value:
 
 
 def _channels_last(e: OnnxEmitter, x: OnnxValue) -> Value:
-    return e.permute(x, [0, *range(2, rank_of(x)), 1])
+    return e.permute(e.value(x), [0, *range(2, rank_of(x)), 1])
 
 
 @_microsoft("NhwcConv")

@@ -89,7 +89,7 @@ def topk(
 ) -> Any:
     """The count is an attribute before opset 10."""
     number = k if count is None else int(e.known_elements(count, "the count of a TopK")[0])
-    return e.op("topk", x, k=number, axis=axis, largest=bool(largest), ret_type="both", dtype="int64")
+    return e.op_results("topk", x, k=number, axis=axis, largest=bool(largest), ret_type="both", dtype="int64")
 
 
 @onnx_op("ReverseSequence")

@@ -173,7 +173,7 @@ def split(
     if len(lengths) == 1:
         return [x]
     ends = [sum(lengths[: n + 1]) for n in range(len(lengths) - 1)]
-    return list(e.op("split", x, indices_or_sections=ends, axis=axis))
+    return list(e.op_results("split", x, indices_or_sections=ends, axis=axis))
 
 
 @onnx_op("Slice")

@@ -284,12 +284,13 @@ class TorchImporter:
         pairs = zip(kinds, node.args[0], strict=True)
         returned = [value for kind, value in pairs if kind == "USER_OUTPUT"]
         nones = [position for position, value in enumerate(returned) if value is None]
-        drawn = [self.random.next_state(self.emitter)] if self.random.draws else []
+        state = self.random.next_state(self.emitter)
+        drawn = [] if state is None else [state]
         results = [self._real(self.values[value]) for _, value in outputs]
         self.builder.output(*results, *drawn, checks=self.checks.values, nones=nones)
         if self.mutated == "in_place":
             self._donate([value for _, value in outputs])
-            if drawn:
+            if self.random.value is not None:
                 self.builder.donate(self.random.value, len(outputs))
 
     def _donate(self, outputs: Sequence[Any]) -> None:
