@@ -7,8 +7,19 @@ import re
 from mlir import ir
 
 from tir_mlir.dialect.ir.op_traits import may_write
-from tir_mlir.dialect.ir.op_views import CallOp, IntToPtrOp, isa
+from tir_mlir.dialect.ir.op_views import CallOp, IntToPtrOp, Operand, isa
 from tir_mlir.dialect.ir.views import Buffer, Loop
+
+
+class MatrixCallOp(CallOp):
+    """A call of a matrix function other than `tvm_mma_sync`."""
+
+    pointer = Operand(5)
+    """What it loads from or stores to."""
+    value = Operand(5)
+    """What it fills a fragment with."""
+    stride = Operand(6)
+
 
 WARP = 32
 """The lanes of a warp."""

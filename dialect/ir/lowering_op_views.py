@@ -216,7 +216,8 @@ class LLVMLoadOp(ReadOp):
 
 class LLVMStoreOp(TypedOp):
     value = Operand(0)
-    address = Operand(1)
+    memref = Operand(1)
+    """A pointer to what it writes."""
 
 
 class LLVMAddOp(TypedOp):
@@ -229,6 +230,12 @@ class LLVMBitcastOp(TypedOp):
 
 class LLVMIntToFPOp(TypedOp):
     """A float from a signed or unsigned integer."""
+
+    source = Operand(0)
+
+
+class LLVMFPCastOp(TypedOp):
+    """A float as one with more or fewer bits."""
 
     source = Operand(0)
 

@@ -14,6 +14,7 @@ and again, asks the set: `op.name in LoadOp.names`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar, overload
 
 from mlir import ir
@@ -73,6 +74,11 @@ def isa(op: ir.Operation | ir.OpView, kind: type[TypedOp], *others: type[TypedOp
 def dyn_cast(op: ir.Operation, kind: type[V]) -> V | None:
     """The view of an op by its class; None for an op that does not have it."""
     return kind(op) if op.name in kind.names else None
+
+
+def matches(ops: Sequence[ir.Operation], *kinds: type[TypedOp]) -> bool:
+    """Whether ops are one of each class, in order."""
+    return len(ops) == len(kinds) and all(op.name in kind.names for op, kind in zip(ops, kinds, strict=True))
 
 
 # --- the op of a value ----------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
 from tir_mlir.dialect.ir import attrs, enter_context, llvm_intrinsics
+from tir_mlir.dialect.ir.lowering_op_views import UnrealizedCastOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi, bare_pointers
 from tir_mlir.passes.lower.loops.registers import REGISTERS
@@ -140,7 +142,7 @@ def _check_converted(module: ir.Module) -> None:
     unconverted = abi.unconverted_ops(module)
     if not unconverted:
         return
-    culprit = next((op for op in unconverted if op.name != "builtin.unrealized_conversion_cast"), unconverted[0])
+    culprit = next((op for op in unconverted if not isa(op, UnrealizedCastOp)), unconverted[0])
     kinds = ", ".join(sorted({op.name for op in unconverted}))
     raise LoweringError(
         f"{location_text(culprit)}: cannot lower {culprit.name} to LLVM (unconverted ops: {kinds}). Use "

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
+from tir_mlir.dialect.ir.lowering_op_views import AssumeOp
 from tir_mlir.dialect.ir.op_views import AffineOp, AffineParallelOp, ApplyOp, IntToPtrOp, isa
 from tir_mlir.dialect.presburger import has_division, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -65,7 +66,7 @@ def remove_blocks(func: Func) -> None:
 
 def drop_assumptions(func: Func) -> None:
     """Erase `T.assume` of data, and the blocks that are left empty."""
-    for op in [o for o in walk.ops(func.op) if o.name == "llvm.intr.assume"]:
+    for op in [o for o in walk.ops(func.op) if isa(o, AssumeOp)]:
         parent = parent_op(op)
         edit.erase(op)
         while parent != func.op and not Block(parent).body_ops():

@@ -7,7 +7,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Loop, defining_op, edit, is_block, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import ROUNDINGS
-from tir_mlir.dialect.ir.op_views import ElementLoadOp, isa
+from tir_mlir.dialect.ir.op_views import DivFOp, ElementLoadOp, isa
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 
 KEY = "reciprocal"
@@ -37,13 +37,14 @@ def run(module: ir.Module) -> None:
 
 
 def _rewrite(block: Block) -> None:
-    for op in [o for o in walk.ops(block.op) if o.name == "arith.divf"]:
+    for quotient in walk.views_in(block.op, DivFOp):
+        op = quotient.op
         loop = next((Loop(p) for p in walk.parents(op) if is_loop(p)), None)
-        if loop is not None and _is_row_value(op.operands[1], loop) and not _steps(op):
+        if loop is not None and _is_row_value(quotient.rhs, loop) and not _steps(op):
             with ir.InsertionPoint(op), op.location:
-                unit = arith.constant(op.results[0].type, 1.0)
-                product = arith.mulf(op.operands[0], arith.divf(unit, op.operands[1]))
-            edit.replace_uses(op.results[0], product)
+                unit = arith.constant(quotient.result.type, 1.0)
+                product = arith.mulf(quotient.lhs, arith.divf(unit, quotient.rhs))
+            edit.replace_uses(quotient.result, product)
             edit.erase(op)
 
 

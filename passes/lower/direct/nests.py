@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tir_mlir.dialect.ir.op_traits import OPS
+from tir_mlir.dialect.ir.op_views import CompareFloatsOp, NegFOp, RsqrtOp, SelectOp
 from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, flat, iters_of
 from tir_mlir.passes.lower.direct.program import (
     BranchExpr,
@@ -359,20 +360,20 @@ class ExpressionWriter:
     def _emit_operation(self, operation: OperationExpr) -> Value:
         operands = [self.write(part) for part in operation.operands]
         is_vector = any(vector for _, vector in operands)
-        if operation.name == "arith.select":
+        if operation.name in SelectOp.names:
             return self._emit_select(operands, is_vector)
         names = [self._splat(operand, "float") if is_vector else operand[0] for operand in operands]
         type_ = f"<{self._width} x float>" if is_vector else "float"
-        if operation.name == "arith.cmpf":
+        if operation.name in CompareFloatsOp.names:
             predicate = _PREDICATES[operation.predicate]
             return self._text.value(f"fcmp {predicate} {type_} {names[0]}, {names[1]}"), is_vector
-        if operation.name == "arith.negf":
+        if operation.name in NegFOp.names:
             return self._text.value(f"fneg {type_} {names[0]}"), is_vector
         if (name := _BINARY.get(OPS[operation.name].c)) is not None:
             return self._text.value(f"{name} {self._flags}{type_} {names[0]}, {names[1]}"), is_vector
         suffix = f"v{self._width}f32" if is_vector else "f32"
         arguments = ", ".join(f"{type_} {name}" for name in names)
-        root = operation.name == "math.rsqrt"
+        root = operation.name in RsqrtOp.names
         name = "sqrt" if root else OPS[operation.name].llvm.split()[0]
         result = self._text.value(f"call {type_} @llvm.{name}.{suffix}({arguments})")
         if root:

@@ -9,7 +9,23 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, attrs, is_block, is_init, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, YIELDS
+from tir_mlir.dialect.ir.op_views import (
+    AffineIfOp,
+    AffineLoadOp,
+    AffineStoreOp,
+    AffineYieldOp,
+    AllocOp,
+    CompareFloatsOp,
+    ConstantOp,
+    IfOp,
+    LoadOp,
+    ReturnOp,
+    StoreOp,
+    YieldOp,
+    dyn_cast,
+    isa,
+    matches,
+)
 from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, read
 from tir_mlir.passes.lower.op_attrs import is_row_major
 
@@ -105,11 +121,11 @@ def read_program(func: Func) -> DirectProgram:
     params = [reader.buffer(argument, number) for number, argument in enumerate(func.args)]
     program = DirectProgram(params, [])
     for op in func.body_ops():
-        if op.name == "memref.alloc":
+        if isa(op, AllocOp):
             program.own.append(reader.buffer(op.results[0], None))
         elif is_loop(op) or is_block(op):
             program.nests.append(reader.nest(op))
-        elif op.name != "func.return":
+        elif not isa(op, ReturnOp):
             raise NotDirect(op.name)
     _check_order(program)
     return program
@@ -167,7 +183,7 @@ class _ProgramReader:
         while is_loop(op):
             loop = Loop(op)
             extent, inner = loop.const_extent, loop.body_ops()
-            inner = [o for o in inner if o.name != "affine.yield"]
+            inner = [o for o in inner if not isa(o, AffineYieldOp)]
             if (
                 extent is None
                 or extent < 1
@@ -208,11 +224,11 @@ class _BlockReader:
         if bool(sums) != (init is not None):
             raise NotDirect("a reduction without a first value")
         start, ops = None, [op for op in block.body_ops() if not is_init(op)]
-        stores = [op for op in ops if op.name == AFFINE_STORE]
+        stores = [AffineStoreOp(op) for op in ops if isa(op, AffineStoreOp)]
         if len(stores) != 1:
             raise NotDirect("a block of several stores, or of none")
         store = stores[0]
-        memory, indices = self._accessed_element(store.operands[1], store)
+        memory, indices = self._accessed_element(store.memref, store.op)
         expected = tuple(Affine(0, ((number, 1),)) for number in range(len(extents)) if number not in sums)
         if indices != expected or memory.shape != tuple(n for k, n in enumerate(extents) if k not in sums):
             raise NotDirect("a store that is not to each element in order")
@@ -221,7 +237,7 @@ class _BlockReader:
             self._partial = memory, indices
         for op in ops:
             self._read(op)
-        value = self._values[store.operands[0]]
+        value = self._values[store.value]
         if start is None and memory in loads_of(value):
             raise NotDirect("a block that reads what it writes")
         return ElementNest(memory, tuple(extents), sums, value, start)
@@ -230,9 +246,9 @@ class _BlockReader:
 
     def _start(self, init: ir.Operation, memory: ProgramBuffer, indices: tuple[Affine, ...]) -> float:
         ops = [op.operation for op in init.regions[0].blocks[0].operations]
-        if [op.name for op in ops] != ["arith.constant", "affine.store", "affine.yield"]:
+        if not matches(ops, ConstantOp, AffineStoreOp, AffineYieldOp):
             raise NotDirect("a first value that is computed")
-        if self._accessed_element(ops[1].operands[1], ops[1]) != (memory, indices):
+        if self._accessed_element(StoreOp(ops[1]).memref, ops[1]) != (memory, indices):
             raise NotDirect("a first value that is stored elsewhere")
         return ir.FloatAttr(ops[0].attributes["value"]).value
 
@@ -251,30 +267,31 @@ class _BlockReader:
 
     def _read(self, op: ir.Operation) -> None:
         """Note the value of an op."""
-        if op.name == AFFINE_STORE or op.name in YIELDS:
+        if isa(op, AffineStoreOp, YieldOp):
             return
         if len(op.results) != 1:
             raise NotDirect(op.name)
         self._values[op.results[0]] = self._expression(op)
 
     def _expression(self, op: ir.Operation) -> Expression:
-        if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
+        if isa(op, ConstantOp) and isinstance(op.attributes["value"], ir.FloatAttr):
             return ConstantExpr(ir.FloatAttr(op.attributes["value"]).value)
-        if op.name == AFFINE_LOAD:
-            memory = self._accessed_element(op.operands[0], op)
+        if isa(op, AffineLoadOp):
+            memory = self._accessed_element(LoadOp(op).memref, op)
             return PartialExpr() if memory == self._partial else LoadExpr(*memory)
-        if op.name == "affine.if" and len(op.regions[1].blocks):
+        if isa(op, AffineIfOp) and len(op.regions[1].blocks):
             conditions = tuple((self._index(c.index), c.is_eq) for c in walk.constraints(op))
             return BranchExpr(conditions, self._branch(op, 0), self._branch(op, 1))
         if op.name in FLOATS:
             types = {str(operand.type) for operand in op.operands} - {"f32", "i1"}
             if not types:
-                predicate = ir.IntegerAttr(op.attributes["predicate"]).value if op.name == "arith.cmpf" else 0
+                comparison = dyn_cast(op, CompareFloatsOp)
+                predicate = comparison.predicate if comparison is not None else 0
                 return OperationExpr(op.name, tuple(self._values[operand] for operand in op.operands), predicate)
         raise NotDirect(op.name)
 
     def _branch(self, op: ir.Operation, number: int) -> Expression:
-        *inner, last = [o.operation for o in op.regions[number].blocks[0].operations]
+        inner = [o.operation for o in op.regions[number].blocks[0].operations][:-1]
         for part in inner:
             self._read(part)
-        return self._values[last.operands[0]]
+        return self._values[IfOp(op).yielded_values()[number]]

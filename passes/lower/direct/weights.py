@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, edit, emit_map, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, LoadOp, isa
 from tir_mlir.passes.lower.direct.affine import Affine
 from tir_mlir.passes.lower.direct.program import (
     BranchExpr,
@@ -54,7 +54,7 @@ def read_in_panels(func: Func, number: int, along: int, inner: Sequence[int], sh
     inputs = [value.type for value in func.args]
     func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, types.results))
     for op in walk.ops(func.op):
-        if op.name == AFFINE_LOAD and op.operands[0] == argument:
+        if isa(op, AffineLoadOp) and LoadOp(op).memref == argument:
             indices = walk.access_indices(op)
             new = [indices[along] // width, *(indices[n] for n in inner), indices[along] % width]
             map_, operands = emit_map(new)

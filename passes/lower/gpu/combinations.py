@@ -122,6 +122,7 @@ def carried_combination(loop: Loop) -> Combination | None:
     results, old = list(list(loop.body.operations)[-1].operands), list(loop.body.arguments)[1:]
     op = defining_op(results[0])
     if len(results) == 1 and op is not None and op.name in ASSOCIATIVE and old[0] in list(op.operands):
-        return OperatorCombination(op, (op.operands[0 if op.operands[1] == old[0] else 1],))
+        lhs, rhs = op.operands
+        return OperatorCombination(op, (lhs if rhs == old[0] else rhs,))
     chosen = selection(results, lambda value: old.index(value) if value in old else None)
     return None if chosen is None or not chosen.laws.parts_in_order else SelectionCombination(chosen)

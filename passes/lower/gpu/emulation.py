@@ -10,6 +10,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Index, Loop, access_indices, attrs, create, edit, matrix_function, to_name, walk
+from tir_mlir.dialect.ir.lowering_op_views import BarrierOp, ShuffleOp
 from tir_mlir.dialect.ir.op_traits import (
     MEMREF_OPERAND,
     is_pure,
@@ -20,14 +21,15 @@ from tir_mlir.dialect.ir.op_views import (
     ComputedAccessOp,
     ConstantOp,
     LoadOp,
+    StoreOp,
     YieldOp,
+    dyn_cast,
     isa,
 )
 from tir_mlir.passes.lower.gpu.barriers import BARRIER
 from tir_mlir.passes.lower.gpu.nests import BLOCK, KernelNest, owner_of, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
-SHUFFLE = "gpu.shuffle"
 _PHASE = "tir.phase"
 """Marks ops with the number of their phase while they are moved (ops that change are no keys)."""
 _CONTROL = -1
@@ -63,11 +65,11 @@ def run(module: ir.Module) -> None:
                 )
         for nest in perfect_nests(func):
             for op in walk.ops(nest.root):
-                if op.name == SHUFFLE:
-                    _shuffle_through_memory(op, nest)
+                if shuffle := dyn_cast(op, ShuffleOp):
+                    _shuffle_through_memory(shuffle, nest)
                 elif isa(op, AllocLikeOp) and nest.threads and owner_of(Buffer(op.results[0])) == BLOCK:
                     edit.move_before(op, _block_body(nest))
-            if any(op.name == BARRIER for op in walk.ops(nest.root)):
+            if any(isa(op, BarrierOp) for op in walk.ops(nest.root)):
                 _Threads(nest).split()
             else:
                 for axis in nest.threads:
@@ -87,10 +89,11 @@ def _block_body(nest: KernelNest) -> ir.Operation:
     return nest.threads[0].op
 
 
-def _shuffle_through_memory(op: ir.Operation, nest: KernelNest) -> None:
+def _shuffle_through_memory(shuffle: ShuffleOp, nest: KernelNest) -> None:
     """A shuffle over memory: %r = gpu.shuffle xor %v, 4   -->   store %v, %S[t]; gpu.barrier; %r = load %S[t xor 4]."""
+    op, value = shuffle.op, shuffle.value
     mode = str(op.attributes["mode"])
-    amount = op.operands[1].owner
+    amount = shuffle.offset.owner
     if "xor" not in mode or isinstance(amount, ir.Block) or not isa(amount, ConstantOp):
         raise LoweringError(
             f"{location_text(op)}: a shuffle of the mode {mode}, of which only xor by a constant is run"
@@ -100,7 +103,6 @@ def _shuffle_through_memory(op: ir.Operation, nest: KernelNest) -> None:
     for axis in nest.threads[::-1]:
         thread, count = thread + Index.from_value(axis.var) * count, count * (axis.const_extent or 1)
     anchor = _block_body(nest)
-    value = op.operands[0]
     with ir.InsertionPoint(anchor), op.location:
         slots = create.alloc("shuffled", [count], to_name(value.type), "shared")
     with ir.InsertionPoint(op), op.location:
@@ -162,7 +164,7 @@ class _Threads:
     def _mark_control(self) -> None:
         """Mark the barriers, and the ops that contain one."""
         for op in walk.ops(self._nest.root):
-            if op.name == BARRIER:
+            if isa(op, BarrierOp):
                 chain = [op, *walk.parents(op)]
                 for enclosing in chain[: chain.index(self._nest.root)]:
                     attrs.put(enclosing, _PHASE, _CONTROL)
@@ -189,7 +191,7 @@ class _Threads:
                 self._assign(op, phase)
                 continue
             self._end(phase)
-            if op.name == BARRIER:
+            if isa(op, BarrierOp):
                 edit.drop(op)
             elif not isa(op, YieldOp):
                 self._order.append(op)
@@ -359,7 +361,7 @@ class _Threads:
             elif len(user.results):
                 new = create.load(copies, [*thread, *access_indices(user)]).owner.operation
             else:
-                new = create.store(user.operands[0], copies, [*thread, *access_indices(user)]).operation
+                new = create.store(StoreOp(user).value, copies, [*thread, *access_indices(user)]).operation
         for old_result, new_result in zip(user.results, new.results, strict=True):
             edit.replace_uses(old_result, new_result)
         if (phase := self._phase_of(user)) is not None:

@@ -183,8 +183,7 @@ def _inits(update: Update, top: Loop, reduced: Sequence[Loop]) -> list[ir.Operat
 
 
 def _is_constant(init: ir.Operation) -> bool:
-    op = defining_op(init.operands[0])
-    return op is not None and isa(op, ConstantOp)
+    return defining_op(StoreOp(init).value, ConstantOp) is not None
 
 
 def _is_first(
@@ -310,7 +309,7 @@ def _starts(sum_: ThreadSum) -> list[ir.Value]:
     starts = sum_.combination.starts()
     if starts is not None:
         return starts
-    constants = [init.operands[0].owner.operation for init in sum_.inits]  # type: ignore[union-attr]
+    constants = [StoreOp(init).value.owner.operation for init in sum_.inits]  # type: ignore[union-attr]
     return [edit.clone(op, ir.InsertionPoint.current).results[0] for op in constants]
 
 
@@ -405,4 +404,5 @@ def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.V
     for op in copied:
         copy = edit.clone(op.operation, ir.InsertionPoint.current, values)
         values |= dict(zip(op.operation.results, copy.results, strict=True))
-    return [values.get(i.operands[0], i.operands[0]) for i in sum_.inits]
+    stored = [StoreOp(i).value for i in sum_.inits]
+    return [values.get(value, value) for value in stored]

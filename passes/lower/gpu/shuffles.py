@@ -12,7 +12,7 @@ from mlir.dialects import affine, arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, access_indices, create, edit, is_loop, to_name, walk
-from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineIfOp, AffineLoadOp, AllocOp, isa
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineIfOp, AffineLoadOp, AllocOp, StoreOp, isa
 from tir_mlir.passes.lower.gpu.combinations import Combination, carried_combination
 from tir_mlir.passes.lower.gpu.nests import THREAD, Divergence, KernelNest, owner_of, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -315,6 +315,6 @@ def _drop_own_dims(alloc: ir.Operation, nest: KernelNest) -> None:
             if len(user.results):
                 edit.replace_uses(user.results[0], create.load(smaller, indices))
             else:
-                create.store(user.operands[0], smaller, indices)
+                create.store(StoreOp(user).value, smaller, indices)
         edit.drop(user)
     edit.drop(alloc)

@@ -23,8 +23,9 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
+from tir_mlir.dialect.ir.lowering_op_views import ExtractOp
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AccessOp, AffineIfOp, AffineLoadOp, AffineStoreOp, WriteOp, isa
+from tir_mlir.dialect.ir.op_views import AccessOp, AffineIfOp, AffineLoadOp, AffineStoreOp, StoreOp, WriteOp, isa
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -185,8 +186,9 @@ class _Lanes:
             self.values[lane + n][op.results[0]] = vector.extract(row, [], [n])
 
     def _store(self, op: ir.Operation, lane: int, width: int) -> None:
-        lanes = [self.values[lane + n].get(op.operands[0], op.operands[0]) for n in range(width)]
-        type_ = ir.VectorType.get([width], op.operands[0].type)
+        value = StoreOp(op).value
+        lanes = [self.values[lane + n].get(value, value) for n in range(width)]
+        type_ = ir.VectorType.get([width], value.type)
         values, facts = self._access(op, lane, width)
         row = _pack_lanes(lanes, type_)
         ir.Operation.create("vector.store", [], [row, accessed_memref(op), *values], facts)
@@ -201,10 +203,10 @@ class _Lanes:
 
 def _pack_lanes(lanes: Sequence[ir.Value], type_: ir.Type) -> ir.Value:
     """The lanes as a vector; the vector that they were taken from, if they are all of one."""
-    sources = [defining_op(value) for value in lanes]
-    if all(op is not None and op.name == "vector.extract" and len(op.operands) == 1 for op in sources):
-        vectors = {op.operands[0] for op in sources if op is not None}
-        numbers = [attrs.integers(op, "static_position") for op in sources if op is not None]
+    sources = [e for value in lanes if (e := defining_op(value, ExtractOp)) and len(e.operands) == 1]
+    if len(sources) == len(lanes):
+        vectors = {extract.source for extract in sources}
+        numbers = [attrs.integers(extract.op, "static_position") for extract in sources]
         if len(vectors) == 1 and numbers == [[n] for n in range(len(lanes))] and next(iter(vectors)).type == type_:
             return next(iter(vectors))
     return ir.Operation.create("vector.from_elements", [type_], list(lanes)).results[0]

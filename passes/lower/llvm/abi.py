@@ -10,6 +10,7 @@ from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import C_INTERFACE, body_symbol, function_name
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
+from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
 from tir_mlir.dialect.ir.op_views import CallOp, ModuleOp, isa
 from tir_mlir.passes.lower.registry import is_private, lowering
 
@@ -45,7 +46,7 @@ def name_interfaces(module: ir.Module) -> None:
     llvm.func @_mlir_ciface_tir.main(...)   -->   llvm.func @_mlir_ciface_main(...)
     """
     for op in module.body.operations:
-        if op.operation.name == "llvm.func" and (symbol := symbol_of(op)).startswith(C_INTERFACE):
+        if isa(op, LLVMFuncOp) and (symbol := symbol_of(op)).startswith(C_INTERFACE):
             op.attributes["sym_name"] = ir.StringAttr.get(C_INTERFACE + function_name(symbol))
 
 
@@ -78,7 +79,7 @@ def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
     aligned pointer, so the attribute belongs there.
     """
     for op in [o.operation for o in module.body.operations]:
-        if op.name != "llvm.func" or (ranks := promised.get(symbol_of(op))) is None:
+        if not isa(op, LLVMFuncOp) or (ranks := promised.get(symbol_of(op))) is None:
             continue
         count = len(op.regions[0].blocks[0].arguments)
         facts: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
@@ -100,7 +101,7 @@ def forbid_inlining(module: ir.Module, names: Collection[str]) -> None:
     """
     symbols = {body_symbol(name) for name in names}
     for op in module.body.operations:
-        if op.operation.name == "llvm.func" and symbol_of(op) in symbols:
+        if isa(op, LLVMFuncOp) and symbol_of(op) in symbols:
             op.attributes["no_inline"] = ir.UnitAttr.get()
             op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
 

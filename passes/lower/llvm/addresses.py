@@ -9,8 +9,19 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir.index import over_dims, used_dims
+from tir_mlir.dialect.ir.lowering_op_views import GetElementPtrOp
 from tir_mlir.dialect.ir.op_traits import ADDRESSED, MEMREF_OPERAND, stored_value
-from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineForOp, ApplyOp, FuncOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineAccessOp,
+    AffineForOp,
+    ApplyOp,
+    CompareIntegersOp,
+    FuncOp,
+    ScfIfOp,
+    defining_op,
+    isa,
+    matches,
+)
 from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import lowering
 
@@ -264,7 +275,7 @@ class _AddressLowering:
 def _search_body_ops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
     """The ops behind the test of a loop that only searches for a value: `tir-lower-bindings` makes it the value if
     nothing else is in it. Empty for any other body."""
-    if [op.name for op in ops[:2]] != ["arith.cmpi", "scf.if"] or len(ops) != 3:
+    if len(ops) != 3 or not matches(ops[:2], CompareIntegersOp, ScfIfOp):
         return []
     return [op.operation for op in ops[1].regions[0].blocks[0].operations]
 
@@ -336,31 +347,31 @@ def _descriptor(rank: int) -> str:
     return f"!llvm.struct<(ptr, ptr, i64{f', array<{rank} x i64>' * 2 if rank else ''})>"
 
 
-def _steps(address: ir.Value) -> list[ir.Operation]:
+def _steps(address: ir.Value) -> list[GetElementPtrOp]:
     """The ops that compute an address from the start of its buffer, the last one first."""
-    steps: list[ir.Operation] = []
-    while not isinstance(owner := address.owner, ir.Block) and owner.name == "llvm.getelementptr":
-        steps.append(owner.operation)
-        address = owner.operands[0]
+    steps: list[GetElementPtrOp] = []
+    while step := defining_op(address, GetElementPtrOp):
+        steps.append(step)
+        address = step.base
     return steps
 
 
 def base_of_address(address: ir.Value) -> ir.Value:
     """Where the buffer of an address starts."""
     steps = _steps(address)
-    return steps[-1].operands[0] if steps else address
+    return steps[-1].base if steps else address
 
 
 def offset_of_address(address: ir.Value) -> tuple[ir.Attribute, ...]:
     """The constants in an address."""
-    return tuple([op.attributes["rawConstantIndices"] for op in _steps(address)])
+    return tuple([step.op.attributes["rawConstantIndices"] for step in _steps(address)])
 
 
 def parts_of_address(value: ir.Value) -> list[ir.Value]:
     """The numbers on which an address depends, besides its buffer; of a number, itself."""
     if value.type != _ptr():
         return [value]
-    return [operand for op in _steps(value) for operand in list(op.operands)[1:]]
+    return [operand for step in _steps(value) for operand in step.operands[1:]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.ir import attrs, direct_ops, walk
+from tir_mlir.dialect.ir.lowering_op_views import LLVMCallOp, LLVMFuncOp
 from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.passes.lower.llvm.abi import symbol_of
 from tir_mlir.passes.lower.op_attrs import is_row_major
@@ -36,9 +37,9 @@ def pass_bare_pointers(module: ir.Module, parameters: Mapping[str, Sequence[ir.T
     if not parameters:
         return
     for op in direct_ops(module.operation):
-        if op.name == "llvm.func" and (types := parameters.get(symbol_of(op))) is not None:
+        if isa(op, LLVMFuncOp) and (types := parameters.get(symbol_of(op))) is not None:
             _change_function(op, types)
-    calls = [op for op in walk.ops(module.operation) if op.name == "llvm.call" and "callee" in op.attributes]
+    calls = [op for op in walk.ops(module.operation) if isa(op, LLVMCallOp) and "callee" in op.attributes]
     for call in calls:
         types = parameters.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
         if types is not None:

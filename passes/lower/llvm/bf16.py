@@ -5,7 +5,9 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.lowering_op_views import LLVMBitcastOp, LLVMConstantOp, LLVMFuncOp
 from tir_mlir.dialect.ir.op_traits import TO_FLOAT
+from tir_mlir.dialect.ir.op_views import CastOp, TruncFOp, dyn_cast, isa
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import lowering
 
@@ -38,15 +40,15 @@ def lower_moves(module: ir.Module) -> None:
     if not all(op.name in _MOVE_OPS for op in bf16_ops) or any(map(_has_bf16_parameter, listed)):
         return
     joins = [a for op in listed for region in op.regions for block in region.blocks for a in block.arguments]
-    results = [v for op in bf16_ops for v in op.results if op.name != _CONSTANT]
+    results = [v for op in bf16_ops for v in op.results if not isa(op, LLVMConstantOp)]
     for value in [*joins, *results]:
         if _is_bf16(value.type):
             value.set_type(_as_i16(value.type))
     for op in bf16_ops:
-        if op.name == _CONSTANT:
+        if isa(op, LLVMConstantOp):
             _bitcast_constant(op)
-        elif op.name == _CAST and op.operands[0].type == op.results[0].type:
-            op.results[0].replace_all_uses_with(op.operands[0])
+        elif (cast := dyn_cast(op, LLVMBitcastOp)) and cast.source.type == cast.result.type:
+            cast.result.replace_all_uses_with(cast.source)
             op.erase()
 
 
@@ -56,7 +58,7 @@ def _is_bf16(type_: ir.Type) -> bool:
 
 def _has_bf16_parameter(op: ir.Operation) -> bool:
     """Whether a function has a bf16 parameter, which is part of its type."""
-    return op.name == "llvm.func" and "bf16" in str(op.attributes["function_type"])
+    return isa(op, LLVMFuncOp) and "bf16" in str(op.attributes["function_type"])
 
 
 def _as_i16(type_: ir.Type) -> ir.Type:
@@ -93,14 +95,15 @@ def lower_wide(module: ir.Module) -> None:
     """
     for op in walk.ops(module.operation):
         is_integer = op.name in TO_FLOAT
-        if not (is_integer or op.name == "arith.truncf") or not _is_bf16(op.results[0].type):
+        if not (is_integer or isa(op, TruncFOp)) or not _is_bf16(op.results[0].type):
             continue
-        source = op.operands[0].type
+        value = CastOp(op).source
+        source = value.type
         if ir.IntegerType(_element(source)).width < 32 if is_integer else not isinstance(_element(source), ir.F64Type):
             continue
         with ir.InsertionPoint(op), op.location:
             f = FloatBuilder(_shaped_as(source, ir.F64Type.get()))
-            double = _as_double(f, op.operands[0], op.name) if is_integer else op.operands[0]
+            double = _as_double(f, value, op.name) if is_integer else value
             single = _odd_single(f, double)
             narrow = ir.Operation.create("arith.truncf", [op.results[0].type], [single]).results[0]
         op.results[0].replace_all_uses_with(narrow)
@@ -162,13 +165,11 @@ def lower_rounding(module: ir.Module) -> None:
     `arith-expand` does the same with a select between bf16 values for NaN, which LLVM scalarizes; here the select is on
     integers. Requires `arith-emulate-unsupported-floats`, which creates these roundings.
     """
-    for op in walk.ops(module.operation):
-        if op.name != "arith.truncf":
-            continue
-        source, result = op.operands[0].type, op.results[0].type
+    for cast in walk.views_in(module.operation, TruncFOp):
+        op, source, result = cast.op, cast.source.type, cast.result.type
         if isinstance(_element(source), ir.F32Type) and isinstance(_element(result), ir.BF16Type):
             with ir.InsertionPoint(op), op.location:
-                rounded = _round(FloatBuilder(source), op.operands[0], result)
+                rounded = _round(FloatBuilder(source), cast.source, result)
             op.results[0].replace_all_uses_with(rounded)
             op.erase()
 

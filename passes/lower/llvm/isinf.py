@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.op_views import IsInfOp
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import lowering
 
@@ -20,10 +21,8 @@ def run(module: ir.Module) -> None:
 
     NaN is neither. Vectors and all float types.
     """
-    for op in walk.ops(module.operation):
-        if op.name != "math.isinf":
-            continue
-        x = op.operands[0]
+    for test in walk.views_in(module.operation, IsInfOp):
+        op, x = test.op, test.operand
         with ir.InsertionPoint(op), op.location:
             ends = [FloatBuilder(x.type).constant(value) for value in (math.inf, -math.inf)]
             is_infinite = arith.ori(*[arith.cmpf(arith.CmpFPredicate.OEQ, x, end) for end in ends])

@@ -14,6 +14,8 @@ from math import factorial, log, pi
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
+from tir_mlir.dialect.ir.op_views import UnaryOp, isa
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import lowering
 
@@ -53,13 +55,13 @@ def run(module: ir.Module) -> None:
         write = _WRITERS.get(op.name, {}).get(_bits(op))
         if write is not None and not (write in (_sin, _cos) and _on_gpu(op)):
             with ir.InsertionPoint(op), op.location:
-                expanded = write(FloatBuilder(op.results[0].type), op.operands[0])
+                expanded = write(FloatBuilder(op.results[0].type), UnaryOp(op).operand)
             op.results[0].replace_all_uses_with(expanded)
             op.erase()
 
 
 def _on_gpu(op: ir.Operation) -> bool:
-    return any(parent.name == "gpu.module" for parent in walk.parents(op))
+    return any(isa(parent, GPUModuleOp) for parent in walk.parents(op))
 
 
 def _bits(op: ir.Operation) -> int:

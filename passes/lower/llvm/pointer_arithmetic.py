@@ -5,7 +5,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.dialect.ir.op_views import IntToPtrOp, isa
+from tir_mlir.dialect.ir.lowering_op_views import LLVMAddOp, PtrToIntOp
+from tir_mlir.dialect.ir.op_views import IntToPtrOp, defining_op, isa
 from tir_mlir.passes.lower.registry import Content, lowering
 
 _DYNAMIC = -(1 << 31)  # in a getelementptr: a dynamic operand
@@ -26,11 +27,10 @@ def run(module: ir.Module) -> None:
     LLVM's alias analysis does not see through integers: a tile that an inlined kernel updates would remain in memory.
     Runs on the llvm dialect, where views have become sums.
     """
-    for op in walk.ops(module.operation):
-        if not isa(op, IntToPtrOp):
-            continue
+    for cast in walk.views_in(module.operation, IntToPtrOp):
+        op = cast.op
         parts: list[ir.Value] = []
-        base = _base(op.operands[0], parts)
+        base = _base(cast.address, parts)
         if base is None:
             continue
         with ir.InsertionPoint(op), op.location:
@@ -40,14 +40,12 @@ def run(module: ir.Module) -> None:
 
 def _base(value: ir.Value, parts: list[ir.Value]) -> ir.Value | None:
     """The base pointer of a sum, with the other terms appended to `parts`; None if there is none."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
+    if cast := defining_op(value, PtrToIntOp):
+        return cast.pointer
+    sum_ = defining_op(value, LLVMAddOp)
+    if sum_ is None:
         return None
-    if owner.name == "llvm.ptrtoint":
-        return owner.operands[0]
-    if owner.name != "llvm.add":
-        return None
-    for base, term in (tuple(owner.operands), tuple(owner.operands)[::-1]):
+    for base, term in (sum_.operands, sum_.operands[::-1]):
         pointer = _base(base, parts)
         if pointer is not None:
             parts.append(term)
@@ -73,5 +71,5 @@ def _erase(op: ir.Operation) -> None:
     op.erase()
     for owner in owners:
         has_uses = any(True for r in owner.results for _ in r.uses)
-        if owner.name in ("llvm.ptrtoint", "llvm.add") and not has_uses:
+        if isa(owner, PtrToIntOp, LLVMAddOp) and not has_uses:
             _erase(owner.operation)

@@ -6,10 +6,18 @@ from mlir import ir
 
 from tir_mlir.dialect.constants.dense import is_dense, splat_of
 from tir_mlir.dialect.ir import defining_op, walk
+from tir_mlir.dialect.ir.lowering_op_views import (
+    FCmpOp,
+    GPUModuleOp,
+    LLVMConstantOp,
+    LLVMFPCastOp,
+    LLVMIntToFPOp,
+    LLVMZeroOp,
+)
 from tir_mlir.dialect.ir.op_traits import CASTS
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower.registry import Content, lowering
 
-_CONVERSIONS = ("llvm.fpext", "llvm.fptrunc")
 _ORDERS = {2, 3, 4, 5, 9, 10, 11, 12}
 """The predicates of `<`, `<=`, `>` and `>=`, ordered and unordered."""
 _FENCE = "llvm.arithmetic.fence"
@@ -19,7 +27,7 @@ _FENCE = "llvm.arithmetic.fence"
     "tir-lower-signed-zeros",
     "Hide the zero of comparisons of floats from LLVM",
     works_on=Content(
-        ops={*_CONVERSIONS, *CASTS, "gpu.module"}, elements={"f16", "bf16"}
+        ops={*LLVMFPCastOp.names, *CASTS, "gpu.module"}, elements={"f16", "bf16"}
     ),  # functions of f16 are those of f32
 )
 def run(module: ir.Module) -> None:
@@ -36,12 +44,12 @@ def run(module: ir.Module) -> None:
     integer instead of 0, as that is never NaN. Runs on the llvm dialect.
     """
     listed = walk.ops(module.operation)
-    converted = {_element(op.operands[0].type) for op in listed if op.name in _CONVERSIONS}
+    converted = {_element(LLVMFPCastOp(op).source.type) for op in listed if isa(op, LLVMFPCastOp)}
     for op in listed:
-        if op.name != "llvm.fcmp" or ir.IntegerAttr(op.attributes["predicate"]).value not in _ORDERS:
+        if not isa(op, FCmpOp) or ir.IntegerAttr(op.attributes["predicate"]).value not in _ORDERS:
             continue
         for number, operand in enumerate(op.operands):
-            in_kernel = any(parent.name == "gpu.module" for parent in walk.parents(op))
+            in_kernel = any(isa(parent, GPUModuleOp) for parent in walk.parents(op))
             hidden = _is_zero(operand) or (in_kernel and _is_whole(operand))
             if hidden and (in_kernel or _element(operand.type) in converted):
                 with ir.InsertionPoint(op), op.location:
@@ -54,9 +62,9 @@ def _element(type_: ir.Type) -> ir.Type:
 
 def _is_zero(value: ir.Value) -> bool:
     source = defining_op(value)
-    if source is None or source.name not in ("llvm.mlir.constant", "llvm.mlir.zero"):
+    if source is None or not isa(source, LLVMConstantOp, LLVMZeroOp):
         return False
-    if source.name == "llvm.mlir.zero":
+    if isa(source, LLVMZeroOp):
         return True
     number = source.attributes["value"].maybe_downcast()
     element = splat_of(number) if is_dense(number) else number
@@ -64,8 +72,7 @@ def _is_zero(value: ir.Value) -> bool:
 
 
 def _is_whole(value: ir.Value) -> bool:
-    source = defining_op(value)
-    return source is not None and source.name in ("llvm.sitofp", "llvm.uitofp")
+    return defining_op(value, LLVMIntToFPOp) is not None
 
 
 def _emit_fence(value: ir.Value) -> ir.Value:

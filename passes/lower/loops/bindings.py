@@ -7,7 +7,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import constant_integer, walk
 from tir_mlir.dialect.ir.op_traits import IFS
-from tir_mlir.dialect.ir.op_views import ScfForOp, isa
+from tir_mlir.dialect.ir.op_views import CompareIntegersOp, ScfForOp, ScfIfOp, YieldOp, isa, matches
 from tir_mlir.passes.lower.registry import Content, lowering
 
 _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
@@ -37,14 +37,10 @@ def _match_search(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     """The value that a loop searches for, and the `scf.if` of its body; None for any other loop."""
     variable, *carried = op.regions[0].blocks[0].arguments
     body = [o.operation for o in op.regions[0].blocks[0].operations]
-    if (
-        carried
-        or constant_integer(op.operands[2]) != 1
-        or [o.name for o in body] != ["arith.cmpi", "scf.if", "scf.yield"]
-    ):
+    if carried or constant_integer(ScfForOp(op).step) != 1 or not matches(body, CompareIntegersOp, ScfIfOp, YieldOp):
         return None
     test, branch = body[:2]
-    if ir.IntegerAttr(test.attributes["predicate"]).value != _EQ or branch.operands[0] != test.results[0]:
+    if CompareIntegersOp(test).predicate != _EQ or ScfIfOp(branch).condition != test.results[0]:
         return None
     if len(branch.results) or len(branch.regions[1].blocks) or variable not in test.operands:
         return None
@@ -53,10 +49,10 @@ def _match_search(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
 
 
 def _take(op: ir.Operation, value: ir.Value, branch: ir.Operation) -> None:
-    low, high = op.operands[0], op.operands[1]
+    low, high = ScfForOp(op).lower, ScfForOp(op).upper
     with ir.InsertionPoint(op), op.location:
         in_range = arith.andi(arith.cmpi(_SLE, low, value), arith.cmpi(_SLT, value, high))
     branch.move_before(op)
-    branch.operands[0] = in_range
+    ScfIfOp(branch).condition = in_range
     op.regions[0].blocks[0].arguments[0].replace_all_uses_with(value)
     op.erase()

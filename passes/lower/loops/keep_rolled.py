@@ -10,15 +10,23 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, constant_integer, is_loop, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES
-from tir_mlir.dialect.ir.op_views import LoopLikeOp, ScfForOp, isa
+from tir_mlir.dialect.ir.lowering_op_views import BranchOp, LLVMConstantOp, LLVMLoadOp, LLVMStoreOp
+from tir_mlir.dialect.ir.op_views import (
+    ConstantOp,
+    ElementLoadOp,
+    ElementStoreOp,
+    LoopLikeOp,
+    ReadOp,
+    ScfForOp,
+    StoreOp,
+    isa,
+)
 from tir_mlir.passes.lower.llvm.addresses import base_of_address, offset_of_address, parts_of_address
 from tir_mlir.passes.lower.loops.join_unrolled import unroll_factor
 from tir_mlir.passes.lower.registry import lowering
 
-_LOADS = ELEMENT_LOADS | {"llvm.load"}
-_STORES = ELEMENT_STORES | {"llvm.store"}
-CONSTANTS = ("arith.constant", "llvm.mlir.constant")
+_LOADS = ElementLoadOp.names | LLVMLoadOp.names
+_STORES = ElementStoreOp.names | LLVMStoreOp.names
 _MAX_CHAIN = 12
 """The longest chain that may be unrolled."""
 
@@ -49,7 +57,7 @@ def _depends_on(loop: ir.Operation, outer: ir.Operation) -> bool:
             for part in parts_of_address(value):
                 owner = owner_op(part)
                 between = walk.is_inside(owner, outer) and not walk.is_inside(owner, loop)
-                if between and owner.name not in CONSTANTS:
+                if between and not isa(owner, ConstantOp, LLVMConstantOp):
                     return True
     return False
 
@@ -69,11 +77,11 @@ def _chain_links(loop: ir.Operation) -> int:
     uses: Counter[tuple[Any, ...]] = Counter()
     for op in body_ops:
         if op.name in _LOADS and not _is_vector(op):  # it may be loaded once for each use
-            uses[_element_key(op, op.operands[0])] += _use_count(op.results[0])
+            uses[_element_key(op, ReadOp(op).memref)] += _use_count(op.results[0])
     twice = {buffer for (buffer, *_), count in uses.items() if count > 1}
     links: Counter[ir.Value] = Counter()
     for op in body_ops:
-        if op.name in _STORES and (buffer := _element_key(op, op.operands[1])[0]) in twice:
+        if op.name in _STORES and (buffer := _element_key(op, StoreOp(op).memref)[0]) in twice:
             links[buffer] += _run_count(op, loop)
         if isa(op, ScfForOp) and _carries_repeated(op):
             links[op.results[0]] += _run_count(op, loop) * _trip_count(op)
@@ -83,12 +91,12 @@ def _chain_links(loop: ir.Operation) -> int:
 def _loops_with_links(ops: Sequence[ir.Operation]) -> set[ir.Operation]:
     """The loops among ops with what may be a link: a store to a buffer of which an element is loaded, or a loop that
     carries a value used twice. One look at all ops, as most loops have none."""
-    stores = [(op, _buffer(op.operands[1])) for op in ops if op.name in _STORES]
+    stores = [(op, _buffer(StoreOp(op).memref)) for op in ops if op.name in _STORES]
     stored = {buffer for _, buffer in stores}
     loaded = {
         buffer
         for op in ops
-        if op.name in _LOADS and not _is_vector(op) and (buffer := _buffer(op.operands[0])) in stored
+        if op.name in _LOADS and not _is_vector(op) and (buffer := _buffer(ReadOp(op).memref)) in stored
     }
     links = [op for op, buffer in stores if buffer in loaded]
     links += [op for op in ops if isa(op, ScfForOp) and _carries_repeated(op)]
@@ -176,6 +184,6 @@ def finish(module: ir.Module) -> None:
     llvm.br ^bb1 {llvm.loop_annotation = #a}   -->   llvm.br ^bb1 {loop_annotation = #a}
     """
     for op in walk.ops(module.operation):
-        if op.name == "llvm.br" and _MARK in op.attributes:
+        if isa(op, BranchOp) and _MARK in op.attributes:
             op.attributes[_FACT] = op.attributes[_MARK]
             del op.attributes[_MARK]

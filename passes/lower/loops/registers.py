@@ -86,7 +86,7 @@ class Slot:
         if op.name.startswith("vector."):
             indices = [read_value(v) for v in operands[1:-2]]
             return Slot(operands[0], indices, (op.results or operands[-1:])[0].type, operands[-2])
-        type_ = op.operands[0].type if isa(op, StoreOp) else op.results[0].type
+        type_ = StoreOp(op).value.type if isa(op, StoreOp) else op.results[0].type
         return Slot(accessed_memref(op), walk.access_indices(op), type_, None)
 
     def value(self, store: ir.Operation) -> ir.Value:

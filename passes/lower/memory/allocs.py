@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, at_end, attrs, dtypes, is_inside, walk
+from tir_mlir.dialect.ir.lowering_op_views import OMPParallelOp
 from tir_mlir.dialect.ir.op_views import AllocaOp, AllocOp, DeallocOp, FuncOp, ParallelLoopOp, isa
 from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
@@ -196,7 +197,7 @@ def run_thread_stack(module: ir.Module) -> None:
     LLVM cannot promote an alloca in a loop to registers. Runs after `convert-scf-to-openmp`.
     """
     for op in walk.ops(module.operation):
-        if op.name == "omp.parallel":
+        if isa(op, OMPParallelOp):
             first = next(iter(op.regions[0].blocks[0].operations)).operation
             for inner in walk.ops(op):
                 if isa(inner, AllocaOp) and not len(inner.operands) and inner != first:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.dialect.ir.op_views import ElementLoadOp, ElementStoreOp, isa
+from tir_mlir.dialect.ir.op_views import ElementLoadOp, ElementStoreOp, dyn_cast, isa
 from tir_mlir.passes.lower.registry import Content, lowering
 from tir_mlir.passes.lower.retype_module import retype
 
@@ -26,9 +26,9 @@ def run(module: ir.Module) -> None:
     for op in everything:
         if isa(op, ElementLoadOp) and op.results[0].type == bit:
             _widen_load(op, byte, bit)
-        elif isa(op, ElementStoreOp) and op.operands[0].type == bit:
+        elif (store := dyn_cast(op, ElementStoreOp)) and store.value.type == bit:
             with ir.InsertionPoint(op), op.location:
-                op.operands[0] = ir.Operation.create("arith.extui", [byte], [op.operands[0]]).results[0]
+                store.value = ir.Operation.create("arith.extui", [byte], [store.value]).results[0]
 
 
 def as_bytes(type_: ir.Type) -> ir.Type:

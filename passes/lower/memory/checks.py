@@ -7,7 +7,15 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, LoweringError, NotAffine, NotProvable, VerifyError
 from tir_mlir.dialect.ir import Block, Buffer, Func, Loop, attrs, bound_value, freeze_modules, is_block, owner_op, walk
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineAccessOp, ComputedAccessOp, ConditionOp, IfOp, MemrefStoreOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineAccessOp,
+    ComputedAccessOp,
+    ConditionOp,
+    IfOp,
+    MemrefStoreOp,
+    StoreOp,
+    isa,
+)
 from tir_mlir.dialect.verify import check_access
 from tir_mlir.passes.lower.memory.check_record import (
     EQ,
@@ -70,7 +78,7 @@ def _to_gather(op: ir.Operation) -> ir.Operation:
         )
         raise LoweringError(f"{location_text(op)}: {text}")
     with ir.InsertionPoint(op), op.location:
-        value = [op.operands[0]] if kind == "store" else []
+        value = [StoreOp(op).value] if kind == "store" else []
         types = [r.type for r in op.results]
         computed = ir.Operation.create(f"memref.{kind}", types, [*value, memref, *_indices(op)])
     for old, new in zip(op.results, computed.results, strict=True):
@@ -111,22 +119,21 @@ def run(module: ir.Module) -> list[CheckedSite]:
             attrs.put(func.op, CHECKED, None)
     if sites:
         for func in programs(module):
-            for op in walk.ops(func.op):
-                if isa(op, ConditionOp):
-                    _end_after_first(op)
+            for condition in walk.views_in(func.op, ConditionOp):
+                _end_after_first(condition)
         add_record(module, sorted({s.rank for s in sites}))
     return sites
 
 
-def _end_after_first(condition: ir.Operation) -> None:
+def _end_after_first(condition: ConditionOp) -> None:
     """Make the condition of a loop false once there is an access outside."""
     word = ir.IntegerType.get_signless(64)
-    with ir.InsertionPoint(condition), condition.location:
+    with ir.InsertionPoint(condition.op), condition.op.location:
         record = {"global_name": ir.FlatSymbolRefAttr.get(RECORD)}
         state = ir.Operation.create("llvm.mlir.addressof", [ir.Type.parse("!llvm.ptr")], [], record).results[0]
         first = ir.Operation.create("llvm.load", [word], [state]).results[0]
         none = compare(EQ, first, constant(word, 0))
-        condition.operands[0] = logical_and(condition.operands[0], none)
+        condition.condition = logical_and(condition.condition, none)
 
 
 def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:

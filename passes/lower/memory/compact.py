@@ -30,13 +30,18 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ACCESSES,
-    AFFINE_ELEMENT_ACCESSES,
-    COMPUTED_ACCESSES,
-    POINTERS,
     stored_value,
 )
-from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineAccessOp,
+    AffineElementAccessOp,
+    AllocOp,
+    ComputedAccessOp,
+    DimOp,
+    PointerOp,
+    SubviewOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import isl_exprs, sets
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
@@ -260,16 +265,13 @@ def _apply(value: ir.Value, plan: CompactionPlan) -> None:
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
-_ANY_STRIDES = AFFINE_ACCESSES | COMPUTED_ACCESSES | POINTERS | {"memref.subview", "memref.dim"}
-
-
 def can_reindex(buffer: ir.Value) -> bool:
     """Whether every user supports a change of shape: affine accesses, views, and pointers to views."""
     for use in buffer.uses:
-        name = use.owner.name
-        if name not in AFFINE_ELEMENT_ACCESSES and name != "memref.subview":
+        user = use.owner.operation
+        if not isa(user, AffineElementAccessOp, SubviewOp):
             return False
-        if name == "memref.subview" and not _can_retype(use.owner.operation):
+        if isa(user, SubviewOp) and not _can_retype(user):
             return False
     return True
 
@@ -281,10 +283,10 @@ def _can_retype(view: ir.Operation) -> bool:
     if _kept_source_dims(view) is None:
         return False
     for use in view.results[0].uses:
-        name = use.owner.name
-        if name not in _ANY_STRIDES:
+        user = use.owner.operation
+        if not isa(user, AffineAccessOp, ComputedAccessOp, PointerOp, SubviewOp, DimOp):
             return False
-        if name == "memref.subview" and not _can_retype(use.owner.operation):
+        if isa(user, SubviewOp) and not _can_retype(user):
             return False
     return True
 

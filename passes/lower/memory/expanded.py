@@ -6,6 +6,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.op_views import ExpandShapeOp, isa
 from tir_mlir.passes.lower.registry import Content, lowering
 
 
@@ -26,7 +27,7 @@ def run(module: ir.Module) -> None:
     `expand-strided-metadata` aborts the process on such a view; it lowers those of one unknown size, which remain.
     """
     for op in walk.ops(module.operation):
-        if op.name == "memref.expand_shape" and _has_several_unknown_sizes(op):
+        if isa(op, ExpandShapeOp) and _has_several_unknown_sizes(op):
             with ir.InsertionPoint(op), op.location:
                 view = _view(op)
             op.results[0].replace_all_uses_with(view)
@@ -44,7 +45,7 @@ def _has_several_unknown_sizes(op: ir.Operation) -> bool:
 
 
 def _view(op: ir.Operation) -> ir.Value:
-    source, result = op.operands[0], ir.MemRefType(op.results[0].type)
+    source, result = ExpandShapeOp(op).source, ir.MemRefType(op.results[0].type)
     unknown, index = ir.ShapedType.get_dynamic_size(), ir.IndexType.get()
     computed = iter(list(op.operands)[1:])
     sizes = [next(computed) if n == unknown else arith.constant(index, n) for n in result.shape]

@@ -19,9 +19,11 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, AccessRelation, accesses_of_op
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import OVERWRITES, Buffer, Index, attrs, is_loop, walk
+from tir_mlir.dialect.ir.lowering_op_views import LLVMCallOp
 from tir_mlir.dialect.ir.op_views import (
     AffineStoreOp,
     AlignedPointerOp,
+    CallOp,
     IntToPtrOp,
     NeutralOp,
     StridedMetadataOp,
@@ -146,7 +148,7 @@ def _call_of(pointer: ir.Operation) -> ir.Operation | None:
     if len(users) != 1:
         return None
     user = users.pop()
-    return user if user.name in ("func.call", "llvm.call") and user.block == pointer.block else None
+    return user if isa(user, CallOp, LLVMCallOp) and user.block == pointer.block else None
 
 
 def _path(op: ir.Operation) -> list[int]:

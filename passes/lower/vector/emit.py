@@ -36,11 +36,13 @@ from tir_mlir.dialect.ir.op_views import (
     AffineOp,
     AffineStoreOp,
     ApplyOp,
+    CastBaseOp,
     IfOp,
     LoadOp,
     MemrefLoadOp,
     MemrefStoreOp,
     ScfIfOp,
+    StoreOp,
     isa,
 )
 from tir_mlir.dialect.presburger import intervals
@@ -157,7 +159,7 @@ class VectorEmitter:
             self.scalars[op.results[0]] = self.index_in_lane(index)
 
     def load(self, op: ir.Operation) -> None:
-        memref, indices = op.operands[0], walk.access_indices(op)
+        memref, indices = LoadOp(op).memref, walk.access_indices(op)
         type_ = self._type(op.results[0].type)
         mask = self.guard or self.mask
         stride = None if mask is not None else lane_stride(self.lanes, memref, indices)
@@ -180,7 +182,7 @@ class VectorEmitter:
 
     def _load_scattered(self, op: ir.Operation, indices: Sequence[Index]) -> ir.Value:
         """Elements that are not adjacent: gathered where their distances differ, else loaded one by one."""
-        memref, numbers = op.operands[0], self._numbers(op)
+        memref, numbers = LoadOp(op).memref, self._numbers(op)
         uneven = [step(i, self.lanes.var) is None for i in indices]
         if any(uneven) and self.mask is None and may_gather(op, memref) and all(map(numbers.fits, indices)):
             indices_of_lane = [
@@ -255,9 +257,9 @@ class VectorEmitter:
         if value not in self.lanes.varying or op is None:
             return self.scalar(value)
         if op.name in INTEGER_CASTS:
-            return self._like(op, [self.extract_lane(op.operands[0], lane)], [op.results[0].type]).results[0]
+            return self._like(op, [self.extract_lane(CastBaseOp(op).source, lane)], [op.results[0].type]).results[0]
         if isa(op, AffineLoadOp) and self._is_input(op):
-            return self._load_one(op.operands[0], walk.access_indices(op), lane)
+            return self._load_one(LoadOp(op).memref, walk.access_indices(op), lane)
         if isa(op, ApplyOp):
             return apply(self.index_in_lane(read_map(attrs.affine_map(op), list(op.operands))[0], lane))
         return vector.extract(self.vector(value), [], [lane])
@@ -267,7 +269,8 @@ class VectorEmitter:
         return Buffer(LoadOp(load).memref).root.value not in self.lanes.stored
 
     def store(self, op: ir.Operation) -> None:
-        value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)
+        store = StoreOp(op)
+        value, memref, indices = self.vector(store.value), store.memref, walk.access_indices(op)
         mask = self.guard or self.mask
         if mask is not None:
             vector.maskedstore(memref, [apply(self.index_in_lane(i)) for i in indices], mask, value)
@@ -286,7 +289,7 @@ class VectorEmitter:
         if isa(op, AffineLoadOp):
             self.values[op.results[0]] = accumulator.load(self.width)
             return
-        value = self.vector(op.operands[0])
+        value = self.vector(StoreOp(op).value)
         if self.mask is not None:
             value = arith.select(self.mask, value, accumulator.load(self.width))
         accumulator.store(value)
@@ -322,7 +325,7 @@ class VectorEmitter:
     def _rebase(self, op: ir.Operation) -> ir.Operation:
         """A loop or condition over the values of the lanes' base; returns its replacement."""
         if isa(op, ScfIfOp):
-            edit.set_operand(op, 0, self.scalar(op.operands[0]))
+            edit.set_operand(op, 0, self.scalar(ScfIfOp(op).condition))
             return op
         mapping = {self.lanes.var: self.base, **self.scalars}
         if any(v in mapping for v in op.operands):
@@ -377,7 +380,7 @@ class VectorEmitter:
     def condition(self, op: ir.Operation) -> ir.Value:
         """The condition of an `if` in all lanes."""
         if isa(op, ScfIfOp):
-            return self.vector(op.operands[0])
+            return self.vector(ScfIfOp(op).condition)
         holds = [self._constraint(c) for c in walk.constraints(op)]
         return reduce(arith.andi, holds) if holds else self._all_lanes()
 

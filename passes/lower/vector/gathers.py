@@ -10,7 +10,7 @@ from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import Index, apply, attrs, defining_op, step
-from tir_mlir.dialect.ir.op_views import IndexCastOp, isa
+from tir_mlir.dialect.ir.op_views import IndexCastOp, IndexCastUIOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
@@ -56,8 +56,8 @@ def gather_elements(memref: ir.Value, indices: Sequence[Index | ir.Value], width
 
 def to_32_bits(value: ir.Value, vector_of: Callable[[ir.Value], ir.Value]) -> ir.Value:
     """The vector of an index, in 32 bits."""
-    op = defining_op(value)
-    wide = vector_of(op.operands[0] if op is not None and isa(op, IndexCastOp) else value)
+    cast = defining_op(value, IndexCastOp)
+    wide = vector_of(value if cast is None else cast.source)
     element, short_type = ir.VectorType(wide.type).element_type, ir.IntegerType.get_signless(32)
     if element == short_type:
         return wide
@@ -65,7 +65,7 @@ def to_32_bits(value: ir.Value, vector_of: Callable[[ir.Value], ir.Value]) -> ir
     if isinstance(element, ir.IndexType):
         return arith.index_cast(to, wide)
     narrow = ir.IntegerType(element).width < 32
-    unsigned = op is not None and op.name == "arith.index_castui"
+    unsigned = cast is not None and isa(cast.op, IndexCastUIOp)
     return (arith.extui if unsigned else arith.extsi)(to, wide) if narrow else arith.trunci(to, wide)
 
 

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, defining_op, read_map, step
 from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, INTEGER_RING, accessed_memref, both_signs
-from tir_mlir.dialect.ir.op_views import AddIOp, ApplyOp, ConstantOp, MulIOp, isa
+from tir_mlir.dialect.ir.op_views import AddIOp, ApplyOp, BinaryOp, CastBaseOp, ConstantOp, MulIOp, isa
 from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
 
@@ -43,20 +43,20 @@ def lane_step(value: ir.Value, var: ir.Value, varying: AbstractSet[ir.Value]) ->
         index = read_map(attrs.affine_map(op), list(op.operands))[0]
         return step(index, var) if all(v == var or v not in varying for v in index.values) else None
     if op.name in INTEGER_CASTS:
-        return lane_step(op.operands[0], var, varying)
+        return lane_step(CastBaseOp(op).source, var, varying)
     if op.name not in INTEGER_RING:
         return None
     a, b = (lane_step(v, var, varying) for v in op.operands)
     if a is None or b is None:
         return None
     if isa(op, MulIOp):
-        return 0 if a == b == 0 else _product_step(op, a, b)
+        return 0 if a == b == 0 else _product_step(BinaryOp(op), a, b)
     return a + b if isa(op, AddIOp) else a - b
 
 
-def _product_step(product: ir.Operation, a: int, b: int) -> int | None:
+def _product_step(product: BinaryOp, a: int, b: int) -> int | None:
     """The increment of a product with a constant."""
-    for grows, factor in ((a, product.operands[1]), (b, product.operands[0])):
+    for grows, factor in ((a, product.rhs), (b, product.lhs)):
         constant = defining_op(factor)
         if constant is not None and isa(constant, ConstantOp):
             return grows * ir.IntegerAttr(constant.attributes["value"]).value

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, walk
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, LoadOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import LoadOp, StoreOp
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
+from tir_mlir.passes.lower.vector.transpose import is_copy
 
 GROUPS = (2, 4, 8)
 MAX_WIDTH = 64
@@ -50,7 +50,7 @@ def interleave(rows: Loop) -> bool:
         return False
     columns = Loop(inner[0])
     body = columns.body_ops()
-    if len(body) < 2 or not _is_copy(body) or not _fits(rows, columns, body[0], body[-1]):
+    if not is_copy(body) or not _fits(rows, columns, body[0], body[-1]):
         return False
     load, *casts, store = body
     with ir.InsertionPoint(rows.op), rows.op.location:
@@ -63,14 +63,6 @@ def interleave(rows: Loop) -> bool:
     set_honored(rows, columns)
     rows.op.erase()
     return True
-
-
-def _is_copy(body: Sequence[ir.Operation]) -> bool:
-    """Whether ops load an element, optionally convert it, and store it."""
-    load, *casts, store = body
-    if not isa(load, AffineLoadOp) or not isa(store, AffineStoreOp) or any(not isa(op, CastOp) for op in casts):
-        return False
-    return all(first.results[0] == then.operands[0] for first, then in itertools.pairwise(body))
 
 
 def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) -> bool:

@@ -23,11 +23,10 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
+from tir_mlir.dialect.ir.lowering_op_views import LLVMIntrinsicOp
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
-    ALLOCS,
     DIVISIONS,
-    ELEMENT_ACCESSES,
     ELEMENT_LOADS,
     ELEMENT_STORES,
     IFS,
@@ -36,15 +35,23 @@ from tir_mlir.dialect.ir.op_traits import (
 )
 from tir_mlir.dialect.ir.op_views import (
     AffineElementAccessOp,
+    AffineForOp,
     AffineLoadOp,
     AffineStoreOp,
+    AllocLikeOp,
     ApplyOp,
+    CallOp,
     ElementAccessOp,
     ElementLoadOp,
     ElementStoreOp,
     IfOp,
+    IntToPtrOp,
+    LoadOp,
     MemrefLoadOp,
     MemrefStoreOp,
+    PointerOp,
+    StoreOp,
+    SubviewOp,
     YieldOp,
     isa,
 )
@@ -111,7 +118,7 @@ def analyse(loop: Loop) -> VectorizableLoop:
     return lanes
 
 
-_ELEMENTS = ELEMENT_LOADS | AFFINE_ELEMENT_ACCESSES | {"affine.apply"}
+_ELEMENTS = ELEMENT_LOADS | AFFINE_ELEMENT_ACCESSES | ApplyOp.names
 
 
 def _check_op(op: ir.Operation, lanes: VectorizableLoop) -> None:
@@ -124,14 +131,14 @@ def _check_op(op: ir.Operation, lanes: VectorizableLoop) -> None:
         _check_guard(op, lanes)
         lanes.guards.append(op)
         lanes.varying.update(op.results)
-    elif name in ("affine.for", *IFS):
-        if varies or (name == "affine.for" and len(op.results)):
+    elif name in AffineForOp.names or name in IFS:
+        if varies or (name not in IFS and len(op.results)):
             raise NotVectorizable("the bounds of a loop in it depend on the iteration", _UNIFORM)
         lanes.varying.update(op.results)  # values chosen by a condition that all lanes share
     elif name in _ELEMENTS or name.split(".")[0] in ELEMENTWISE:
         if varies:
             lanes.varying.update(op.results)
-    elif name == "memref.store":
+    elif name in MemrefStoreOp.names:
         if not is_indirect_row(op, lanes.var, lanes.varying):
             raise NotVectorizable(*serial_reason(op))
     else:
@@ -165,7 +172,7 @@ def _is_shared(op: ir.Operation, lanes: VectorizableLoop) -> bool:
     """Whether an op loads one element for all lanes, inside its buffer also where no lane runs."""
     if not isa(op, AffineLoadOp):
         return False
-    box, shape = intervals.enclosing_ranges(op), ir.MemRefType(op.operands[0].type).shape
+    box, shape = intervals.enclosing_ranges(op), ir.MemRefType(LoadOp(op).memref.type).shape
     for index, size in zip(walk.access_indices(op), shape, strict=True):
         inner_values = [v for v in index.values if walk.is_inside(owner_op(v), lanes.loop.op)]
         low, high = intervals.interval(index, box)
@@ -198,7 +205,7 @@ def _check_memory(inner: list[ir.Operation], lanes: VectorizableLoop) -> None:
     """Check that no lane accesses an element that another lane writes: a written buffer is partitioned among the lanes
     along one dimension, or else isl shows its accesses apart.
     """
-    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if isa(op, ElementStoreOp)}
+    stored = lanes.stored = {Buffer(StoreOp(op).memref).root.value for op in inner if isa(op, ElementStoreOp)}
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
     by_root: dict[ir.Value, list[ir.Operation]] = {}
     for op in inner:
@@ -308,20 +315,19 @@ def is_vector(op: ir.Operation) -> bool:
 
 def op_words(op: ir.Operation) -> str:
     """An op as a user calls it: `a call of foo`, `the view a`, `loop k, whose bounds are data`."""
-    name = op.name
-    if name == "func.call":
+    if isa(op, CallOp):
         return f"a call of {op.attributes['callee']}"
-    if name == "llvm.call_intrinsic":
+    if isa(op, LLVMIntrinsicOp):
         return f"a call of {ir.StringAttr(op.attributes['intrin']).value}"
     if is_data_loop(op):
         words = data_loop_name(op)
         return f"{words}," if ", " in words else words
-    if name in ALLOCS:
+    if isa(op, AllocLikeOp):
         return f"the buffer {Buffer(op.results[0]).name}, allocated in each iteration,"
-    if name == "memref.subview":
+    if isa(op, SubviewOp):
         return f"the view {Buffer(op.results[0]).name}"
-    if name.startswith("memref.extract_") or name == "llvm.inttoptr":
+    if isa(op, PointerOp, IntToPtrOp):
         return "a pointer passed to a function"
-    if name in ELEMENT_ACCESSES:
+    if isa(op, ElementAccessOp):
         return f"an access of {Buffer(accessed_memref(op)).name}"
-    return "a division of integers" if name in DIVISIONS else f"the operation {name}"
+    return "a division of integers" if op.name in DIVISIONS else f"the operation {op.name}"

@@ -11,7 +11,7 @@ from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, create, edit, vectors, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineVectorAccessOp, AffineVectorLoadOp, AffineVectorStoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineVectorAccessOp, AffineVectorLoadOp, AffineVectorStoreOp, StoreOp, isa
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 
@@ -38,7 +38,7 @@ def run(module: ir.Module) -> None:
 
 def _lower(op: ir.Operation) -> None:
     buffer = accessed_memref(op)
-    value = op.results[0] if len(op.results) else op.operands[0]
+    value = op.results[0] if len(op.results) else StoreOp(op).value
     shape = list(vectors.shape_of(value))
     if not _are_elements_adjacent(buffer):
         _split_access(op, value, shape, [])

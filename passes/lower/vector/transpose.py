@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from mlir import ir
 from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, walk
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, LoadOp, StoreOp, isa
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
@@ -42,6 +41,17 @@ def run(module: ir.Module) -> None:
             transpose_tile(Loop(op))
 
 
+def is_copy(body: Sequence[ir.Operation]) -> bool:
+    """Whether ops load an element, optionally convert it, and store it."""
+    if len(body) < 2:
+        return False
+    load, *casts, store = body
+    if not isa(load, AffineLoadOp) or not isa(store, AffineStoreOp) or any(not isa(op, CastOp) for op in casts):
+        return False
+    taken = [*(CastOp(op).source for op in casts), StoreOp(store).value]
+    return all(op.results[0] == value for op, value in zip(body[:-1], taken, strict=True))
+
+
 def transpose_tile(rows: Loop) -> bool:
     """Transpose the tile that a nest of two loops copies; returns whether it was one."""
     inner = rows.body_ops()
@@ -49,24 +59,18 @@ def transpose_tile(rows: Loop) -> bool:
         return False
     columns = Loop(inner[0])
     body = columns.body_ops()
-    if len(body) < 2:
+    if not is_copy(body):
         return False
     load, *casts, store = body
-    if not isa(load, AffineLoadOp) or not isa(store, AffineStoreOp) or any(not isa(op, CastOp) for op in casts):
-        return False
-    if any(first.results[0] != then.operands[0] for first, then in itertools.pairwise(body)):
-        return False
     side = _side(rows, columns)
     source, target = (walk.access_indices(op) for op in (load, store))
     reads, writes = VectorizableLoop(rows), VectorizableLoop(columns)
-    if side is None or not is_contiguous(reads, load.operands[0], source):
+    read, written = LoadOp(load).memref, StoreOp(store).memref
+    if side is None or not is_contiguous(reads, read, source):
         return False
-    if not is_contiguous(writes, store.operands[1], target) or "bool" in (
-        Buffer(load.operands[0]).dtype,
-        Buffer(store.operands[1]).dtype,
-    ):
+    if not is_contiguous(writes, written, target) or "bool" in (Buffer(read).dtype, Buffer(written).dtype):
         return False
-    if Buffer(load.operands[0]).root == Buffer(store.operands[1]).root:
+    if Buffer(read).root == Buffer(written).root:
         return False
     with ir.InsertionPoint(rows.op), rows.op.location:
         for i in range(0, rows.const_extent or 0, side):
@@ -107,7 +111,9 @@ def _square(
     for k in range(side):
         map_, operands = emit_map(_shift_indices(walk.access_indices(load), corner, columns.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
-        row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *operands], attributes).results[0]
+        row = ir.Operation.create("affine.vector_load", [type_], [LoadOp(load).memref, *operands], attributes).results[
+            0
+        ]
         for op in casts:
             cast_type = ir.VectorType.get([side], op.results[0].type)
             row = ir.Operation.create(
@@ -117,7 +123,7 @@ def _square(
     for k, value in enumerate(transpose_vectors(values)):
         map_, operands = emit_map(_shift_indices(walk.access_indices(store), corner, rows.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
-        ir.Operation.create("affine.vector_store", [], [value, store.operands[1], *operands], attributes)
+        ir.Operation.create("affine.vector_store", [], [value, StoreOp(store).memref, *operands], attributes)
 
 
 def _shift_indices(indices: Sequence[Index], corner: dict[ir.Value, Index], var: ir.Value, by: int) -> list[Index]:

@@ -6,8 +6,8 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, at_end, attrs, edit, is_loop, walk
 from tir_mlir.dialect.ir import loop as make_loop
-from tir_mlir.dialect.ir.op_traits import SLOW_FUNCTIONS
-from tir_mlir.dialect.ir.op_views import ApplyOp, IndexCastOp, isa
+from tir_mlir.dialect.ir.op_traits import SLOW_FUNCTIONS, is_scalar
+from tir_mlir.dialect.ir.op_views import AffineForOp, ApplyOp, IndexCastOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import Content, lowering, programs
@@ -191,10 +191,10 @@ def _sums(lanes: VectorizableLoop) -> None:
 
 def _rows(lanes: VectorizableLoop) -> int:
     """Rows of lanes accumulated in parallel: the cheaper one is, the more are needed to hide the latency."""
-    names = [op.name for op in walk.ops(lanes.loop.op)[1:]]
-    if "affine.for" in names or _is_long(lanes):
+    inner = walk.ops(lanes.loop.op)[1:]
+    if any(isa(op, AffineForOp) for op in inner) or _is_long(lanes):
         return 1
-    return max(1, MAX_ROWS // max(1, sum(n.startswith(("arith.", "math.")) for n in names) // 2))
+    return max(1, MAX_ROWS // max(1, sum(is_scalar(op.name) for op in inner) // 2))
 
 
 def _is_long(lanes: VectorizableLoop) -> bool:

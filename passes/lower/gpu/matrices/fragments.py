@@ -16,6 +16,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
+    MatrixCallOp,
     attrs,
     constant_integer,
     create,
@@ -259,7 +260,7 @@ class _MatrixCall:
         _sync_warp()
 
     def _constant_fragment(self, fragment: _Fragments) -> ir.Value:
-        value = self.op.operands[5]
+        value = MatrixCallOp(self.op).value
         if value.type != fragment.element:
             value = ir.Operation.create("arith.truncf", [fragment.element], [value]).results[0]
         return ir.Operation.create("gpu.subgroup_mma_constant_matrix", [fragment.type], [value]).results[0]
@@ -317,7 +318,7 @@ class _MatrixCall:
 
     def _memory(self) -> tuple[ir.Value, list[Index]]:
         """The buffer in memory and the first element, of a load or store."""
-        pointed = address(owner_op(self.op.operands[5]))
+        pointed = address(owner_op(MatrixCallOp(self.op).pointer))
         if pointed is None or not isa(owner_op(pointed[1]), StridedMetadataOp):
             raise LoweringError(
                 f"{_location_prefix(self.op)} takes a pointer with an offset; fix: T.match_buffer of the tile"
@@ -326,14 +327,14 @@ class _MatrixCall:
 
     def _stride(self) -> int:
         """The elements from one row to the next."""
-        value = self.op.operands[6]
+        value = MatrixCallOp(self.op).stride
         while not isinstance(value.owner, ir.Block) and value.owner.name.startswith("arith.") and value.owner.operands:
             value = value.owner.operands[0]
         number = constant_integer(value)
-        if number is None and isa(value.owner, StridedMetadataOp):
-            strides, _ = ir.MemRefType(value.owner.operands[0].type).get_strides_and_offset()
-            axis = list(value.owner.results).index(value) - 2 - len(strides)
-            number = _stride_in_memory(value.owner.operands[0], axis) if 0 <= axis < len(strides) else None
+        if number is None and (metadata := defining_op(value, StridedMetadataOp)):
+            strides, _ = ir.MemRefType(metadata.source.type).get_strides_and_offset()
+            axis = list(metadata.op.results).index(value) - 2 - len(strides)
+            number = _stride_in_memory(metadata.source, axis) if 0 <= axis < len(strides) else None
         if number is None:
             raise LoweringError(f"{_location_prefix(self.op)} takes rows with a stride that is not a constant")
         return number
@@ -354,7 +355,7 @@ def _stride_in_memory(view: ir.Value, axis: int) -> int | None:
         if isa(op, SubviewOp):
             sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
             kept = [d for d, n in enumerate(sizes) if n != 1 or len(sizes) == Buffer(view).rank]
-            return _stride_in_memory(op.operands[0], kept[axis])
+            return _stride_in_memory(SubviewOp(op).source, kept[axis])
         stride = strides_of(op)[axis]
     else:
         stride = ir.MemRefType(view.type).get_strides_and_offset()[0][axis]
@@ -366,7 +367,7 @@ def _resolve_view(view: ir.Value) -> tuple[ir.Value, list[Index]]:
     if defining_op(view, SubviewOp) is None:
         return view, [Index.constant(0)] * Buffer(view).rank
     op = view.owner.operation
-    root, outer = _resolve_view(op.operands[0])
+    root, outer = _resolve_view(SubviewOp(op).source)
     static, dynamic = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"])), list(op.operands)[1:]
     offsets = []
     for number in static:

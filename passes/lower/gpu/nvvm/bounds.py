@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import constant_integer, defining_op, walk
+from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
 from tir_mlir.dialect.ir.op_views import AddIOp, CompareIntegersOp, MulIOp, isa
 from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.to_llvm import run_upstream
@@ -29,25 +30,26 @@ def run(module: ir.Module) -> None:
     do nothing. The parts of an affine expression fit an index (see `index_width`), so that both forms say the same.
     Comparisons of the program are left as they are.
     """
-    for op in _comparisons(module):
-        op.attributes[_PROGRAM_ATTR] = ir.UnitAttr.get()
+    for test in _comparisons(module):
+        test.op.attributes[_PROGRAM_ATTR] = ir.UnitAttr.get()
     run_upstream(module, ("gpu.module(lower-affine)",))
-    for op in _comparisons(module):
-        if _PROGRAM_ATTR in op.attributes:
-            del op.attributes[_PROGRAM_ATTR]
-        elif ir.IntegerAttr(op.attributes["predicate"]).value == _AT_LEAST and constant_integer(op.operands[1]) == 0:
-            _replace(op)
+    for test in _comparisons(module):
+        if _PROGRAM_ATTR in test.op.attributes:
+            del test.op.attributes[_PROGRAM_ATTR]
+        elif test.predicate == _AT_LEAST and constant_integer(test.rhs) == 0:
+            _replace(test)
 
 
-def _comparisons(module: ir.Module) -> list[ir.Operation]:
-    holders = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
-    ops = [op for holder in holders for op in walk.ops(holder) if isa(op, CompareIntegersOp)]
-    return [op for op in ops if isinstance(op.operands[0].type, ir.IndexType)]
+def _comparisons(module: ir.Module) -> list[CompareIntegersOp]:
+    holders = [op.operation for op in module.body.operations if isa(op, GPUModuleOp)]
+    tests = [test for holder in holders for test in walk.views_in(holder, CompareIntegersOp)]
+    return [test for test in tests if isinstance(test.lhs.type, ir.IndexType)]
 
 
-def _replace(op: ir.Operation) -> None:
+def _replace(test: CompareIntegersOp) -> None:
     """Replace `sum >= 0`."""
-    terms = list(_terms(op.operands[0], 1))
+    op = test.op
+    terms = list(_terms(test.lhs, 1))
     if all(factor > 0 for factor, _ in terms):
         return
     with ir.InsertionPoint(op), op.location:
@@ -66,8 +68,8 @@ def _terms(value: ir.Value, factor: int) -> Iterator[tuple[int, ir.Value | None]
     elif op is not None and isa(op, AddIOp):
         for part in op.operands:
             yield from _terms(part, factor)
-    elif op is not None and isa(op, MulIOp) and (by := constant_integer(op.operands[1])) is not None:
-        yield from _terms(op.operands[0], factor * by)
+    elif op is not None and isa(op, MulIOp) and (by := constant_integer(MulIOp(op).rhs)) is not None:
+        yield from _terms(MulIOp(op).lhs, factor * by)
     else:
         yield factor, value
 

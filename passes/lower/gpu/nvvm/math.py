@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import dtypes, walk
 from tir_mlir.dialect.ir.op_traits import OPS
+from tir_mlir.dialect.ir.op_views import Atan2Op, PowFOp, RemFOp, RsqrtOp, dyn_cast, isa
 from tir_mlir.passes.lower.llvm import math_polynomials
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import location_text, lowering
@@ -40,7 +41,7 @@ def run(module: ir.Module) -> None:
 
 def _is_pending(op: ir.Operation) -> bool:
     left = op.name in OPS and OPS[op.name].gpu == "upstream"
-    return op.name == "arith.remf" or (op.name.startswith("math.") and not left)
+    return isa(op, RemFOp) or (op.name.startswith("math.") and not left)
 
 
 def _lower_op(op: ir.Operation) -> ir.Value:
@@ -48,13 +49,13 @@ def _lower_op(op: ir.Operation) -> ir.Value:
     if op.name in INTRINSICS:
         return _intrinsic(INTRINSICS[op.name], op)
     f = FloatBuilder(type_)
-    if op.name == "math.rsqrt":
-        return f.div(f.constant(1.0), ir.Operation.create("math.sqrt", [type_], [op.operands[0]]).results[0])
+    if root := dyn_cast(op, RsqrtOp):
+        return f.div(f.constant(1.0), ir.Operation.create("math.sqrt", [type_], [root.operand]).results[0])
     if f.bits in (32, 64) and op.name in UNARY:
         return _compute_in_double(op, lambda g, values: UNARY[op.name](g, *values))
-    if f.bits == 32 and op.name == "math.powf":
+    if f.bits == 32 and isa(op, PowFOp):
         return _compute_in_double(op, lambda g, values: power(g, *values))
-    if f.bits in (32, 64) and op.name == "math.atan2":
+    if f.bits in (32, 64) and isa(op, Atan2Op):
         return _compute_in_double(op, lambda g, values: atan2(g, *values))
     name = (op.name in OPS and OPS[op.name].c) or op.name.removeprefix("math.")
     narrow = ", or compute it in float32" if f.bits == 64 else ""

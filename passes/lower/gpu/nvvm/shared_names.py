@@ -7,6 +7,8 @@ import re
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, walk
+from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import SHARED_NAMES
 from tir_mlir.passes.lower.registry import lowering
 
@@ -20,7 +22,7 @@ def run(module: ir.Module) -> None:
     Messages about PTX name them. A name that may be an instruction gets the suffix `_shared`, one that is taken a
     number. The names come from `tir-lower-gpu-kernels`; symbols without one are left as they are.
     """
-    for holder in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
+    for holder in [op.operation for op in module.body.operations if isa(op, GPUModuleOp)]:
         shared_names = attrs.get(holder, SHARED_NAMES, {})
         ops = list(walk.ops(holder))
         names = {ir.StringAttr(op.attributes["sym_name"]).value for op in ops if "sym_name" in op.attributes}

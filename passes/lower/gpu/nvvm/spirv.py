@@ -8,6 +8,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import defining_op, walk
+from tir_mlir.dialect.ir.lowering_op_views import LLVMAllocaOp, LLVMConstantOp, LLVMFuncOp, NVVMBarrierOp, NVVMShuffleOp
+from tir_mlir.dialect.ir.op_views import dyn_cast, isa
 from tir_mlir.passes.lower.registry import location_text, lowering
 
 _AXES = "xyz"
@@ -44,8 +46,8 @@ def run(module: ir.Module, warp: int | str = 1) -> None:
             with ir.InsertionPoint(op), op.location:
                 if op.name.startswith("nvvm."):
                     _replace(op, calls)
-                elif op.name == "llvm.alloca":
-                    _to_array(op)
+                elif alloca := dyn_cast(op, LLVMAllocaOp):
+                    _to_array(alloca)
         _describe(kernel, int(warp))
 
 
@@ -59,15 +61,16 @@ def _describe(kernel: ir.Operation, warp: int) -> None:
         del kernel.attributes[name]
 
 
-def _to_array(op: ir.Operation) -> None:
+def _to_array(alloca: LLVMAllocaOp) -> None:
     """Make one array of what a kernel puts on its stack: a count is that of an array of variable size in SPIR-V."""
-    counted, element = defining_op(op.operands[0]), ir.TypeAttr(op.attributes["elem_type"]).value
-    if counted is None or counted.name != "llvm.mlir.constant":
+    op = alloca.op
+    counted, element = defining_op(alloca.count, LLVMConstantOp), ir.TypeAttr(op.attributes["elem_type"]).value
+    if counted is None:
         raise LoweringError(f"{location_text(op)}: SPIR-V has no stack of variable size; fix: build for CUDA")
-    count = ir.IntegerAttr(counted.attributes["value"]).value
+    count = ir.IntegerAttr(counted.op.attributes["value"]).value
     if count > 1:
         op.attributes["elem_type"] = ir.TypeAttr.get(ir.Type.parse(f"!llvm.array<{count} x {element}>"))
-        op.operands[0] = _constant(1)
+        alloca.count = _constant(1)
 
 
 def _replace(op: ir.Operation, calls: _Calls) -> None:
@@ -76,10 +79,10 @@ def _replace(op: ir.Operation, calls: _Calls) -> None:
     if words[:-2] == ["nvvm", "read", "ptx", "sreg"] and words[-2] in _IDS:
         number = calls.call(_IDS[words[-2]], [i64], [_constant(_AXES.index(words[-1]))])
         value = ir.Operation.create("llvm.trunc", [i32], [number]).results[0]
-    elif op.name in ("nvvm.barrier0", "nvvm.barrier") and not op.operands:
+    elif isa(op, NVVMBarrierOp) and not op.operands:
         calls.call("__spirv_ControlBarrier", [], [_constant(n) for n in (_WORKGROUP, _WORKGROUP, _ALL_MEMORY)])
         value = None
-    elif op.name == "nvvm.shfl.sync" and "bfly" in str(op.attributes["kind"]):
+    elif isa(op, NVVMShuffleOp) and "bfly" in str(op.attributes["kind"]):
         _, shuffled, distance, _ = op.operands
         scope = _constant(_SUBGROUP)
         value = calls.call("__spirv_GroupNonUniformShuffleXor", [shuffled.type], [scope, shuffled, distance])
@@ -101,7 +104,7 @@ class _Calls:
 
     def __init__(self, module: ir.Module):
         self._module = module
-        functions = [op for op in walk.ops(module.operation) if op.name == "llvm.func"]
+        functions = [op for op in walk.ops(module.operation) if isa(op, LLVMFuncOp)]
         self._declared = {ir.StringAttr(op.attributes["sym_name"]).value for op in functions}
 
     def call(self, name: str, results: Sequence[ir.Type], operands: Sequence[ir.Value]) -> ir.Value | None:

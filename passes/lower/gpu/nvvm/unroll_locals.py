@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, defining_op, walk
+from tir_mlir.dialect.ir.lowering_op_views import GPUFuncOp, GridIdOp, ThreadIdOp
 from tir_mlir.dialect.ir.op_views import AllocaOp, ConstantOp, ScfForOp, isa
 from tir_mlir.passes.lower.registry import location_text, lowering, warn
 
@@ -31,7 +32,7 @@ def run(module: ir.Module) -> None:
     each buffer that remains in local memory, which is as slow as global memory, and why. Runs on scf loops of
     `gpu.func`s; `tir-lower-keep-rolled-marks` moves the annotation to the branch.
     """
-    for kernel in [op for op in walk.ops(module.operation) if op.name == "gpu.func"]:
+    for kernel in [op for op in walk.ops(module.operation) if isa(op, GPUFuncOp)]:
         for alloca in [op for op in walk.ops(kernel) if isa(op, AllocaOp)]:
             why = _mark_loops(alloca)
             if why:
@@ -81,8 +82,8 @@ def _sources(value: ir.Value) -> Iterator[ir.Operation | str]:
             yield owner
         else:
             yield "a value that the kernel gets"
-    elif op.name in ("gpu.thread_id", "gpu.block_id"):
-        yield "the thread" if op.name == "gpu.thread_id" else "the block"
+    elif isa(op, GridIdOp):
+        yield "the thread" if isa(op, ThreadIdOp) else "the block"
     elif op.name.startswith(("arith.", "affine.")):
         for operand in op.operands:
             yield from _sources(operand)

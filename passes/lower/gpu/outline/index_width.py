@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, attrs, is_loop, over_dims, walk
+from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
 from tir_mlir.dialect.ir.op_views import AffineAccessOp, AffineIfOp, ConstantOp, IndexCastOp, MappedOp, isa
 from tir_mlir.dialect.presburger import intervals
 
@@ -71,5 +72,5 @@ def _expr_fits_32_bits(expr: ir.AffineExpr, dims: Sequence[intervals.Range]) -> 
 
 def index_bits(module: ir.Module) -> int:
     """The width of an index in all kernels of a module."""
-    holders = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+    holders = [op.operation for op in module.body.operations if isa(op, GPUModuleOp)]
     return 32 if all(attrs.get(op, INDEX_BITS, 64) == 32 for op in holders) else 64

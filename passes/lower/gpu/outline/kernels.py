@@ -13,10 +13,11 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, is_loop, is_size, walk
-from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, NO_ACCESS, READING, is_pure, may_write
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, CallOp, ConstantOp, ViewLikeOp, isa
+from tir_mlir.dialect.ir.lowering_op_views import BarrierOp, LLVMCallOp
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, accessed_memref, is_pure, may_write
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, BufferOp, CallOp, ConstantOp, ReadOp, ViewLikeOp, isa
 from tir_mlir.passes.lower.gpu.axes import axes_of
-from tir_mlir.passes.lower.gpu.barriers import BARRIER, EXCHANGED
+from tir_mlir.passes.lower.gpu.barriers import EXCHANGED
 from tir_mlir.passes.lower.gpu.outline import kernel_memory
 from tir_mlir.passes.lower.gpu.outline.index_width import INDEX_BITS, fits_32_bits
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import KernelLimits, check_block, check_grid
@@ -88,7 +89,7 @@ def _check_host(func: Func, nests: Sequence[ir.Operation]) -> None:
 def _statement(op: ir.Operation) -> str:
     store = next(inner for inner in walk.ops(op) if may_write(inner.name))
     if store.name in MEMREF_OPERAND:
-        return f'the write to buffer "{Buffer(store.operands[MEMREF_OPERAND[store.name]]).name}"'
+        return f'the write to buffer "{Buffer(accessed_memref(store)).name}"'
     return store.name
 
 
@@ -130,7 +131,7 @@ class _OutlinedKernel:
         self.extents = {kind: self.axes[kind].extent if kind in self.axes else Index.constant(1) for kind in AXES}
         self.block = [self.extents[f"threadIdx.{axis}"].as_constant() or 0 for axis in "xyz"]
         self.allocs = [op for op in walk.ops(self.nest) if isa(op, AllocLikeOp)]
-        self.has_barriers = any(op.name == BARRIER for op in walk.ops(self.nest))
+        self.has_barriers = any(isa(op, BarrierOp) for op in walk.ops(self.nest))
         self.exchanged: list[str] | None = attrs.get(self.innermost.op, EXCHANGED)
         self._check()
 
@@ -141,7 +142,7 @@ class _OutlinedKernel:
         check_grid(where, [self.extents[f"blockIdx.{axis}"].as_constant() for axis in "xyz"], loops, self.limits)
         kernel_memory.check_scopes(where, self.allocs)
         for op in walk.ops(self.innermost.op):
-            if op.name in ("func.call", "llvm.call"):
+            if isa(op, CallOp, LLVMCallOp):
                 name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
                 raise LoweringError(
                     f"{location_text(op)}: {self.func.name} calls {name}, which has no code for a GPU; "
@@ -272,7 +273,7 @@ def _may_be_written(buffer: ir.Value, nest: ir.Operation) -> bool:
             op = use.owner.operation
             if isa(op, ViewLikeOp):
                 queue += op.results
-            elif op in inner_ops and op.name not in (*READING, *NO_ACCESS):
+            elif op in inner_ops and not isa(op, ReadOp, BufferOp, AllocLikeOp):
                 return True
     return False
 
