@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from mlir import ir
-from mlir.dialects import arith, linalg, math, memref
+from mlir.dialects import arith, linalg, math, memref, tensor
 from mlir.passmanager import PassManager
 
+from tir_mlir.dialect.constants.dense import array_dtype, dense_array, is_dense, splat_of
 from tir_mlir.dialect.diagnostics import LinalgError
-from tir_mlir.dialect.ir import Func, attrs, funcs, walk
-from tir_mlir.dialect.ir.lowering_op_views import EmptyOp, FillOp, LinalgGenericOp, SoftmaxOp
-from tir_mlir.dialect.ir.op_views import AllocOp, ConstantOp, FPowIOp, MemrefCastOp, defining_op, isa
+from tir_mlir.dialect.ir import Func, attrs, direct_ops, funcs, walk
+from tir_mlir.dialect.ir.lowering_op_views import (
+    EmptyOp,
+    FillOp,
+    LinalgGenericOp,
+    SoftmaxOp,
+    TensorFromElementsOp,
+    TensorReshapeOp,
+)
+from tir_mlir.dialect.ir.op_views import (
+    AllocOp,
+    ConstantOp,
+    CopyOp,
+    FPowIOp,
+    GetGlobalOp,
+    GlobalOp,
+    MemrefCastOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.passes.linalg import reshapes
-from tir_mlir.passes.linalg.constant_buffers import constants_to_params, erase_globals
 from tir_mlir.passes.linalg.emit_linalg import generic_op
-from tir_mlir.passes.linalg.tensor_reshapes import rewrite_tensor_reshapes
 
 ALLOCATED_PARAMETER = "tir.claim"  # on an allocation that became a parameter: its position, until its sizes are known
 BUFFERIZE = "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}"
@@ -293,3 +310,152 @@ class _Softmax:
             generic = generic_op(inputs, [output], maps, kinds)
             with ir.InsertionPoint(generic.regions[0].blocks[0]):
                 ir.Operation.create("linalg.yield", operands=[value(*generic.regions[0].blocks[0].arguments)])
+
+
+# `tensor.reshape` to sizes that the program computes, as collapse_shape and expand_shape.
+
+
+def rewrite_tensor_reshapes(module: ir.Module) -> None:
+    """Replace each reshape whose shape is given by numbers or single values, in place.
+
+        %s = tensor.from_elements %n, %c4        tensor.expand_shape %x [[0, 1]] output_shape [%n, 4]
+        tensor.reshape %x(%s)              -->   (after tensor.collapse_shape to one axis, if %x has several)
+
+    One whose shape is made otherwise remains, and is refused later.
+    """
+    for reshape in walk.views_in(module.operation, TensorReshapeOp):
+        op, source, shape = reshape.op, reshape.source, reshape.shape
+        sizes = _sizes(shape, ir.RankedTensorType(op.results[0].type), op)
+        if sizes is None:
+            continue
+        with ir.InsertionPoint(op), op.location:
+            op.results[0].replace_all_uses_with(emit_reshape(source, ir.RankedTensorType(op.results[0].type), sizes))
+        op.erase()
+        if not any(True for _ in shape.uses) and not isinstance(shape.owner, ir.Block):
+            shape.owner.operation.erase()
+
+
+def _sizes(shape: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> list[ir.Value] | None:
+    """The sizes of the dynamic dimensions of the result; None if they are no single values."""
+    unknown = [d for d in range(result.rank) if result.is_dynamic_dim(d)]
+    if not unknown:
+        return []
+    owner = defining_op(shape)
+    if owner is None or not isa(owner, TensorFromElementsOp):
+        return None
+    values = [list(owner.operands)[d] for d in unknown]
+    with ir.InsertionPoint(op), op.location:
+        index = ir.IndexType.get()
+        return [v if isinstance(v.type, ir.IndexType) else arith.index_cast(index, v) for v in values]
+
+
+def emit_reshape(source: ir.Value, result_type: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
+    """A tensor in another shape, at the insertion point. sizes: of its dynamic dimensions."""
+    type_ = ir.RankedTensorType(source.type)
+    unknown = ir.ShapedType.get_dynamic_size()
+    if type_.rank > 1:
+        count = unknown if not type_.has_static_shape else _product(type_.shape)
+        flat = ir.RankedTensorType.get([count], type_.element_type)
+        source = tensor.collapse_shape(flat, source, [list(range(type_.rank))])
+    if result_type.rank == 0:
+        return tensor.collapse_shape(result_type, source, [])
+    if result_type.rank == 1 and type_.rank > 0:
+        return source if source.type == result_type else tensor.cast(result_type, source)
+    groups = [list(range(result_type.rank))] if type_.rank else []
+    static = [
+        unknown if result_type.is_dynamic_dim(d) else result_type.get_dim_size(d) for d in range(result_type.rank)
+    ]
+    return tensor.expand_shape(result_type, source, groups, list(sizes), static)
+
+
+def _product(shape: Sequence[int]) -> int:
+    product = 1
+    for size in shape:
+        product *= size
+    return product
+
+
+# Constant buffers (`memref.get_global`) as fills, or as parameters whose values come with the program.
+
+
+_FIX = "fix: make it a parameter"
+
+
+def constants_to_params(module: ir.Module, func: Func) -> dict[int, np.ndarray]:
+    """Append a parameter for each constant that a function reads; one number everywhere is a fill instead.
+
+        %w = memref.get_global @w : memref<2xf32>      -->   func.func @main(..., %w: memref<2xf32>)
+        %z = memref.get_global @z  (of dense<0.0>)     -->   %z = memref.alloc(); linalg.fill ins(%c0) outs(%z)
+
+    Returns the values by the number of the parameter. Errors: LinalgError for a constant without values.
+    """
+    arrays: dict[int, np.ndarray] = {}
+    params: dict[str, ir.Value] = {}
+    for op in [o for o in walk.ops(func.op) if isa(o, GetGlobalOp)]:
+        name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+        value = _initial_value(module, name, op)
+        if (number := splat_of(value)) is not None:
+            _fill(op, number)
+        else:
+            if name not in params:
+                params[name] = func.body.add_argument(op.results[0].type, op.location)
+                type_ = ir.MemRefType(op.results[0].type)
+                arrays[len(func.args) - 1] = constant_array(module, value, type_, op.location)
+            op.results[0].replace_all_uses_with(params[name])
+        op.erase()
+    return arrays
+
+
+def erase_globals(module: ir.Module) -> None:
+    """Erase the constants of a module, which no function reads any more."""
+    for op in direct_ops(module.operation):
+        if isa(op, GlobalOp):
+            op.erase()
+
+
+def _initial_value(module: ir.Module, name: str, op: ir.Operation) -> ir.Attribute:
+    global_op = ir.SymbolTable(module.operation)[name].operation
+    if "constant" not in global_op.attributes:
+        raise LinalgError(f"the global buffer {name} is not a constant: {_FIX}", op.location)
+    if isinstance(global_op.attributes.get("initial_value"), (type(None), ir.UnitAttr)):
+        raise LinalgError(f"the constant {name} has no value: {_FIX}", op.location)
+    return global_op.attributes["initial_value"].maybe_downcast()
+
+
+def _fill(op: ir.Operation, number: ir.Attribute) -> None:
+    """A copy of the constant becomes a fill of its target, other uses read a buffer that is filled."""
+    buffer = op.results[0]
+    type_ = ir.MemRefType(buffer.type)
+    named = ir.Location.name("fill", op.location)
+    copies = [u.owner.operation for u in buffer.uses if isa(u.owner, CopyOp) and u.operand_number == 0]
+    for copy in copies:
+        with ir.InsertionPoint(copy), named:
+            linalg.fill(arith.constant(type_.element_type, number), outs=[CopyOp(copy).memref])
+        copy.erase()
+    if any(True for _ in buffer.uses):
+        with ir.InsertionPoint(op), named:
+            filled = memref.alloc(type_, [], [])
+            ir.OpResult(filled).owner.operation.location = op.location  # its name in the text
+            linalg.fill(arith.constant(type_.element_type, number), outs=[filled])
+        buffer.replace_all_uses_with(filled)
+
+
+def constant_array(module: ir.Module, value: ir.Attribute, type_: ir.ShapedType, location: ir.Location) -> np.ndarray:
+    """The values of a constant as an array; bfloat16 as its bits. Errors: LinalgError if the text has none."""
+    shape, element = tuple(type_.shape), type_.element_type
+    if is_dense(value):
+        return dense_array(value)
+    name = re.match(r"dense_resource<([\w.$-]+)>", str(value))
+    if name is None or array_dtype(element) == "bool":  # whose bytes may be bits
+        raise LinalgError(f"the constant {str(value)[:40]} of {type_} is not dense<...>: {_FIX}", location)
+    blob = _resource(module, name[1])
+    dtype, count = array_dtype(element), int(np.prod(shape))
+    if blob is None or len(blob) != count * np.dtype(dtype).itemsize:
+        raise LinalgError(f"the text has no values for the constant dense_resource<{name[1]}>: {_FIX}", location)
+    return np.frombuffer(blob, dtype).reshape(shape).copy()
+
+
+def _resource(module: ir.Module, name: str) -> bytes | None:
+    """The bytes of a resource: as text, the alignment in four bytes and then the data, in hexadecimal digits."""
+    match = re.search(rf'\b{re.escape(name)}: "0x([0-9A-Fa-f]*)"', str(module).rpartition("{-#")[2])
+    return bytes.fromhex(match[1])[4:] if match is not None else None

@@ -48,7 +48,7 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.linalg.emit_linalg import generic_op
-from tir_mlir.passes.linalg.tensor_reshapes import emit_reshape
+from tir_mlir.passes.linalg.prepare import emit_reshape
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _PURE = ("arith.", "affine.apply")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import on_gpu
-from tir_mlir.ptx.machine_driver import MachineDriver
+from tir_mlir.ptx.program import MachineDriver
 from tir_mlir.runtime.drivers.device_driver import using
 from tir_mlir.target import CUDA
 

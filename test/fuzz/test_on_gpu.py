@@ -7,7 +7,7 @@ import pytest
 
 from fuzzing.kernels import on_gpu
 from fuzzing.kinds import Fault
-from tir_mlir.ptx.machine_driver import MachineDriver
+from tir_mlir.ptx.program import MachineDriver
 from tir_mlir.runtime.drivers.device_driver import using
 
 

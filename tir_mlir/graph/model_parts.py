@@ -15,8 +15,8 @@ from tir_mlir.graph.memory.frames import ArrayFrame
 from tir_mlir.graph.packed_functions import packed_function
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
-from tir_mlir.visual import arena_picture
-from tir_mlir.visual.arena_picture import ArenaBuffer
+from tir_mlir.visual import graph_picture
+from tir_mlir.visual.graph_picture import ArenaBuffer
 from tir_mlir.visual.svg import Picture
 
 
@@ -46,7 +46,7 @@ class ModelMemory:
         """
         if not isinstance(self.arena, int):
             raise ValueError(f"the arena has {self.arena} bytes: it is drawn for a model of sizes that are numbers")
-        return arena_picture.draw(self.drawn, self.arena, self.unshared, "The arena of the model")
+        return graph_picture.draw_arena(self.drawn, self.arena, self.unshared, "The arena of the model")
 
     def __repr__(self) -> str:
         arena = f"{self.arena:,} bytes" if isinstance(self.arena, int) else self.arena

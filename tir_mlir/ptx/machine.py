@@ -17,13 +17,12 @@ import numpy as np
 
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx import instructions
-from tir_mlir.ptx.clocks import Clocks, needs_clocks
+from tir_mlir.ptx.clocks import Clocks, Epochs, needs_clocks
 from tir_mlir.ptx.copies import Copies
 from tir_mlir.ptx.instructions.barriers import BlockBarriers
 from tir_mlir.ptx.instructions.mbarriers import Mbarriers
 from tir_mlir.ptx.instructions.warpgroups import GROUP, Warpgroups
 from tir_mlir.ptx.memory import WINDOWS, Space, regions_of
-from tir_mlir.ptx.order import Epochs
 from tir_mlir.ptx.parser import Kernel, PtxInstruction, registers_of
 from tir_mlir.ptx.registers import Lanes, RegisterFile, vector
 from tir_mlir.ptx.report import Report

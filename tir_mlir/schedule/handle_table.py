@@ -30,7 +30,7 @@ from tir_mlir.dialect.ir.op_views import AffineForOp, isa
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-from tir_mlir.passes.schedule.placement.location import SpecialLocation
+from tir_mlir.passes.schedule.placement.move_under_loop import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial
 from tir_mlir.schedule.info import Info, info_of

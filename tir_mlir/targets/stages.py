@@ -12,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import clone_module
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
-from tir_mlir.passes.lower.run_named import Follow, run_named
+from tir_mlir.passes.lower.to_llvm import Follow, run_named
 from tir_mlir.runtime.cache import fingerprint, running_builds, store
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.library import Library

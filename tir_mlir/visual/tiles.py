@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from tir_mlir.visual import svg
-from tir_mlir.visual.accessed_regions import AccessedRegion, region_text
+from tir_mlir.visual.accessed_regions import AccessedRegion, Box, region_text
 from tir_mlir.visual.svg import Picture
-from tir_mlir.visual.tile_boxes import Box
 
 PAD = 10.0
 LONGEST, SHORTEST = 168.0, 30.0  # sides of a buffer's box, in px

@@ -8,7 +8,6 @@ from math import prod
 
 from tir_mlir.dialect.calls.function_texts import symbol
 from tir_mlir.dialect.ir import Func
-from tir_mlir.passes.lower.direct.affine import Affine, NotDirect
 from tir_mlir.passes.lower.direct.nests import NestWriter, Piece, VectorRegisters
 from tir_mlir.passes.lower.direct.program import (
     BranchExpr,
@@ -21,7 +20,7 @@ from tir_mlir.passes.lower.direct.program import (
     loads_of,
     read_program,
 )
-from tir_mlir.passes.lower.direct.text import FunctionText
+from tir_mlir.passes.lower.direct.text import Affine, FunctionText, NotDirect
 
 WORK_OF_THREADS = 1 << 16
 """Steps of a nest from which several threads share it."""

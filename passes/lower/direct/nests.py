@@ -9,7 +9,6 @@ from math import prod
 
 from tir_mlir.dialect.ir.op_traits import OPS
 from tir_mlir.dialect.ir.op_views import CompareFloatsOp, NegFOp, RsqrtOp, SelectOp
-from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, flat, iters_of
 from tir_mlir.passes.lower.direct.program import (
     BranchExpr,
     ConstantExpr,
@@ -19,7 +18,7 @@ from tir_mlir.passes.lower.direct.program import (
     OperationExpr,
     PartialExpr,
 )
-from tir_mlir.passes.lower.direct.text import FunctionText, number
+from tir_mlir.passes.lower.direct.text import Affine, FunctionText, NotDirect, flat, iters_of, number
 
 _BINARY = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 _PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()

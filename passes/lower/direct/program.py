@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir.op_views import (
     isa,
     matches,
 )
-from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, read
+from tir_mlir.passes.lower.direct.text import Affine, NotDirect, read
 from tir_mlir.passes.lower.op_attrs import is_row_major
 
 FLOATS = frozenset(

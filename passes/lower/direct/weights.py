@@ -8,7 +8,6 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Func, edit, emit_map, walk
 from tir_mlir.dialect.ir.op_views import AffineLoadOp, LoadOp, isa
-from tir_mlir.passes.lower.direct.affine import Affine
 from tir_mlir.passes.lower.direct.program import (
     BranchExpr,
     Expression,
@@ -17,6 +16,7 @@ from tir_mlir.passes.lower.direct.program import (
     ProgramBuffer,
     read_program,
 )
+from tir_mlir.passes.lower.direct.text import Affine
 
 
 def dimensions_along(func: Func, numbers: Iterable[int]) -> dict[int, int]:

@@ -18,8 +18,7 @@ from tir_mlir.dialect.ir.op_views import AllocOp, LoadOp, isa
 from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, question, smallest_point
 from tir_mlir.passes.lower.gpu.conflicts import both_accesses
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
-from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
-from tir_mlir.passes.lower.gpu.thread_flow import find_unwritten_read, parallel_flow, serial_flow
+from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess, find_unwritten_read, parallel_flow, serial_flow
 from tir_mlir.passes.lower.gpu.thread_tags import in_order, is_axis, kernel_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 

@@ -13,7 +13,7 @@ from tir_mlir.dialect.analysis import Selection, commutative_update, selected_up
 from tir_mlir.dialect.ir import Loop, defining_op
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, ORDERED_REDUCERS
 from tir_mlir.dialect.ir.op_views import ConstantOp, StoreOp, isa
-from tir_mlir.passes.lower.vector.partial_sums import identity
+from tir_mlir.passes.lower.vector.reductions import identity
 
 
 class Combination(Protocol):

@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Constraint, Index, Loop, annotation_keys, create, edit, is_loop, step, walk
 from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.memory.check_record import SITE
+from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.registry import lowering, programs
 
 

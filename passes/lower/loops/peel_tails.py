@@ -32,7 +32,7 @@ from tir_mlir.passes.lower.loops.hoist_guards import (
     set_uppers,
 )
 from tir_mlir.passes.lower.loops.tail_conditions import FAST_KINDS, Point, TileCondition, partial_point, tile_conditions
-from tir_mlir.passes.lower.memory.check_record import SITE
+from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.op_attrs import is_nonnegative
 from tir_mlir.passes.lower.registry import lowering, programs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, attrs, edit, is_loop, walk
-from tir_mlir.passes.lower.memory.check_record import SITE
+from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.registry import Content, lowering
 
 

@@ -47,10 +47,16 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import zero_vector
-from tir_mlir.passes.lower.vector.gathers import LaneNumbers, gather_elements, may_gather, to_32_bits
-from tir_mlir.passes.lower.vector.indirect_rows import INTEGER_CASTS, is_indirect_row
+from tir_mlir.passes.lower.vector.gathers import (
+    INTEGER_CASTS,
+    LaneNumbers,
+    gather_elements,
+    is_indirect_row,
+    may_gather,
+    to_32_bits,
+)
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous, lane_stride
-from tir_mlir.passes.lower.vector.partial_sums import Accumulator
+from tir_mlir.passes.lower.vector.reductions import Accumulator
 
 
 class VectorEmitter:

@@ -57,9 +57,9 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.lower.memory import lifetimes
-from tir_mlir.passes.lower.memory.check_record import SITE
+from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
-from tir_mlir.passes.lower.vector.indirect_rows import is_indirect_row
+from tir_mlir.passes.lower.vector.gathers import is_indirect_row
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
 
 ELEMENTWISE = ("arith", "math")

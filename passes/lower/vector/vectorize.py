@@ -13,8 +13,7 @@ from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.emit import VectorEmitter
 from tir_mlir.passes.lower.vector.legality import NotVectorizable, VectorizableLoop, analyse, can_mask
-from tir_mlir.passes.lower.vector.partial_sums import PartialSums
-from tir_mlir.passes.lower.vector.peel_first import may_hoist, peel_first_iteration
+from tir_mlir.passes.lower.vector.reductions import PartialSums, may_hoist, peel_first_iteration
 
 MAX_PIECES = 2
 """Vectors of less than a register that are as fast as a masked one."""

@@ -20,8 +20,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, check_redirectable, make_copy, next_op, redirect
-from tir_mlir.passes.schedule.caching.copy_legality import check_copies_written
-from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
+from tir_mlir.passes.schedule.caching.copy_placement import check_copies_written, check_not_in_init
 from tir_mlir.passes.schedule.edits import alloc_like, check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import scope_of
 from tir_mlir.passes.schedule.registry import check, primitive

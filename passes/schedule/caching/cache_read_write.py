@@ -13,15 +13,13 @@ from tir_mlir.passes.schedule.caching.copy_block import (
     make_copy,
     redirect,
 )
-from tir_mlir.passes.schedule.caching.copy_legality import (
+from tir_mlir.passes.schedule.caching.copy_placement import (
     check_copies_written,
     check_fills_box,
-    check_reads_earlier_contents,
-    check_write_back,
-)
-from tir_mlir.passes.schedule.caching.copy_placement import (
     check_not_in_init,
+    check_reads_earlier_contents,
     check_reads_writer,
+    check_write_back,
     input_copy,
     note_readers,
     note_writer,

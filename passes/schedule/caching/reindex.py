@@ -10,8 +10,11 @@ from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, freeze_modules
 from tir_mlir.passes.schedule.caching.copy_block import next_op, unproved_conditions
-from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
-from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
+from tir_mlir.passes.schedule.caching.copy_placement import (
+    check_not_in_init,
+    check_not_written_by_others,
+    check_write_back,
+)
 from tir_mlir.passes.schedule.caching.point_access import (
     PointAccess,
     check_single_cell,

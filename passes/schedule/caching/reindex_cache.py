@@ -26,9 +26,10 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.caching.copy_legality import check_fills_box, check_write_back
 from tir_mlir.passes.schedule.caching.copy_placement import (
+    check_fills_box,
     check_not_in_init,
+    check_write_back,
     input_copy,
     note_readers,
     note_writer,

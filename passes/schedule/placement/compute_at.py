@@ -47,9 +47,15 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, shared_loops
 from tir_mlir.passes.schedule.placement import move_under_loop, needed_region
-from tir_mlir.passes.schedule.placement.enclosed_spans import enclosed_spans
-from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
-from tir_mlir.passes.schedule.placement.move_under_loop import check_unread, loop_of_parts, refuse_parts, whole_domain
+from tir_mlir.passes.schedule.placement.digit_spans import enclosed_spans
+from tir_mlir.passes.schedule.placement.move_under_loop import (
+    SpecialLocation,
+    check_unread,
+    loop_of_parts,
+    move_to_special,
+    refuse_parts,
+    whole_domain,
+)
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
 from tir_mlir.passes.schedule.registry import cache_write_first, primitive, refuse, warn

@@ -6,7 +6,8 @@ reads (compute_at) runs in full under the loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import IntEnum
 from typing import NoReturn
 
 from mlir import ir
@@ -206,3 +207,16 @@ def _check_all_run(block: Block, loop: Loop) -> None:
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
         refuse(loop, f"{text}{only_where(lost, loop.op)}", counterexample=example, fix="choose a loop that always runs")
+
+
+class SpecialLocation(IntEnum):
+    """A compute location that is not a loop: inlined into the consumers (or the producer), or left in place."""
+
+    INLINE = -2
+    ROOT = -1
+
+
+def move_to_special(block: Block, mark: SpecialLocation, inline: Callable[[Block], None]) -> None:
+    """Move a block to a special location: inline it, or do nothing."""
+    if mark is SpecialLocation.INLINE:
+        inline(block)

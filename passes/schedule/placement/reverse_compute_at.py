@@ -27,7 +27,7 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_results_stable, shared_loops
 from tir_mlir.passes.schedule.placement import move_under_loop, needed_region
-from tir_mlir.passes.schedule.placement.filled_spans import filled_spans, run_everything
+from tir_mlir.passes.schedule.placement.digit_spans import filled_spans, run_everything
 from tir_mlir.passes.schedule.placement.final_values import (
     READY,
     accesses_between,
@@ -35,8 +35,13 @@ from tir_mlir.passes.schedule.placement.final_values import (
     describe_read,
     first_iteration,
 )
-from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
-from tir_mlir.passes.schedule.placement.move_under_loop import check_sums_inside, check_unfed, whole_domain
+from tir_mlir.passes.schedule.placement.move_under_loop import (
+    SpecialLocation,
+    check_sums_inside,
+    check_unfed,
+    move_to_special,
+    whole_domain,
+)
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 

@@ -12,7 +12,7 @@ from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
 from tir_mlir.passes.schedule.legality import check_concurrency, scope
 from tir_mlir.passes.schedule.placement.compute_at import compute_at
-from tir_mlir.passes.schedule.placement.location import SpecialLocation
+from tir_mlir.passes.schedule.placement.move_under_loop import SpecialLocation
 from tir_mlir.passes.schedule.queries.decider import Choices, Random
 from tir_mlir.passes.schedule.registry import Sample, primitive
 

@@ -50,7 +50,7 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.presburger import dim_factors, question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
-from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
+from tir_mlir.passes.schedule.caching.copy_placement import check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.edits import alloc_like, guard_blocks, keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import PrivateNest, check_complete_or_reduction, is_child, scope_of, trapping_op
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of

@@ -6,7 +6,7 @@ from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.errors import LoweringError, NotChecked
-from tir_mlir.ptx import machine_driver
+from tir_mlir.ptx import program as machine_runs
 from tir_mlir.target import CUDA
 
 
@@ -32,11 +32,11 @@ def test_large_programs_run_at_smaller_sizes():
 def planted(monkeypatch, old, new):
     """Kernels with a fault: another text than the build has."""
 
-    def with_fault(text, parse=machine_driver.parse):
+    def with_fault(text, parse=machine_runs.parse):
         assert old in text
         return parse(text.replace(old, new))
 
-    monkeypatch.setattr(machine_driver, "parse", with_fault)
+    monkeypatch.setattr(machine_runs, "parse", with_fault)
 
 
 def test_a_wrong_kernel_is_told_with_the_element(monkeypatch):

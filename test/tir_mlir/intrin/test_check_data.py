@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir import TensorIntrin, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.intrin.check_data import RUNS, DescriptionFacts, arguments, deciding
+from tir_mlir.intrin.check import RUNS, DescriptionFacts, arguments, deciding
 from tir_mlir.runtime.tools import c_tools
 from tir_mlir.script import tir as T
 

@@ -29,7 +29,7 @@ def plot_graph(graph: Graph) -> Picture:
             inputs.update(node.results)
             note = ", ".join(map(str, node.types))
             rows.append(NodeRow(_label(node), note, reads, is_function=node.operator is None))
-    return graph_picture.draw(rows, f"{graph.name}: {len(rows)} nodes")
+    return graph_picture.draw_graph(rows, f"{graph.name}: {len(rows)} nodes")
 
 
 def _label(node: Node) -> str:

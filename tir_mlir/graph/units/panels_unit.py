@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Func, enter_context
 from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
 from tir_mlir.graph.units.unit_queries import FAST, Goal, UnitQuery, decode_query, encode_result, run_unit
-from tir_mlir.passes.lower.direct.affine import NotDirect
+from tir_mlir.passes.lower.direct.text import NotDirect
 from tir_mlir.passes.lower.direct.weights import dimensions_along, read_in_panels
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules import WeightPanels, plain_panels, prepack

@@ -1,12 +1,11 @@
 """The table of instructions: name -> how it is compiled for the machine, and what it may be followed by."""
 
 from tir_mlir.ptx.instructions.async_copies import ASYNC_COPY_ROWS
-from tir_mlir.ptx.instructions.atomics import ATOMIC_ROWS
 from tir_mlir.ptx.instructions.barriers import BARRIERS
 from tir_mlir.ptx.instructions.control import CONTROL
 from tir_mlir.ptx.instructions.conversions import CONVERSION_ROWS
 from tir_mlir.ptx.instructions.integers import INTEGER_ROWS
-from tir_mlir.ptx.instructions.loads import LOAD_ROWS
+from tir_mlir.ptx.instructions.loads import ATOMIC_ROWS, LOAD_ROWS
 from tir_mlir.ptx.instructions.matrices import MATRIX_ROWS
 from tir_mlir.ptx.instructions.mbarriers import MBARRIER_ROWS
 from tir_mlir.ptx.instructions.numbers import ACCURACY, NUMBER_ROWS

@@ -1,6 +1,6 @@
 """The interface between calls and a GPU, and which implementation is used: CUDA's, or one that a program sets.
 
-`tir_mlir.runtime.drivers.cuda` drives real GPUs; `tir_mlir.ptx.machine_driver` runs the kernels' PTX on the machine in
+`tir_mlir.runtime.drivers.cuda` drives real GPUs; `tir_mlir.ptx.program` runs the kernels' PTX on the machine in
 NumPy, so that everything from arrays to results is tested without a GPU.
 """
 

@@ -19,9 +19,9 @@ from tir_mlir.dialect.calls.function_texts import callees_in, function_text, mod
 from tir_mlir.dialect.diagnostics import BuildError, InternalError, LoweringError
 from tir_mlir.dialect.ir import attrs, clone_module, create, direct_ops, enter_context, funcs, walk
 from tir_mlir.dialect.ir.op_views import FuncOp, isa
-from tir_mlir.passes.lower.direct.affine import NotDirect
 from tir_mlir.passes.lower.direct.code import direct_code
 from tir_mlir.passes.lower.direct.nests import VectorRegisters
+from tir_mlir.passes.lower.direct.text import NotDirect
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime.cache import fingerprint, running_builds, store
 from tir_mlir.runtime.drivers import jit, openmp, program_key

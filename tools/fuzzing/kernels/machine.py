@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir import ptx
 from tir_mlir.dialect.ir import enter_context, held_module
-from tir_mlir.passes.lower.run_named import Follow
+from tir_mlir.passes.lower.to_llvm import Follow
 from tir_mlir.ptx.program import run
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.gpu.function import DeviceFunction

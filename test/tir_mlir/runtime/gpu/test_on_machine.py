@@ -9,7 +9,7 @@ from harness.device_arrays import DeviceArray
 
 from tir_mlir import build, interpret
 from tir_mlir.errors import ArgumentError, BuildError, DeviceError, ForkError, PtxError
-from tir_mlir.ptx.machine_driver import MachineDriver
+from tir_mlir.ptx.program import MachineDriver
 from tir_mlir.runtime.drivers import cuda, device_driver
 from tir_mlir.runtime.drivers.device_driver import using
 
@@ -112,12 +112,12 @@ def test_interpret_runs_the_kernels_with_all_checks():
 
 
 def test_interpret_leaves_arrays_as_they_are_where_the_machine_finds_a_fault(monkeypatch):
-    from tir_mlir.ptx import machine_driver
+    from tir_mlir.ptx import program
 
-    def parsed_without_barriers(text, parse=machine_driver.parse):
+    def parsed_without_barriers(text, parse=program.parse):
         return parse(text.replace("bar.sync", "// bar.sync"))
 
-    monkeypatch.setattr(machine_driver, "parse", parsed_without_barriers)
+    monkeypatch.setattr(program, "parse", parsed_without_barriers)
     a, c = np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32)
     with pytest.raises(PtxError) as caught:
         interpret(matmul(), a, a.copy(), c, target="sm_80")

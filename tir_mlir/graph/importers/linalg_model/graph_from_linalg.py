@@ -19,9 +19,8 @@ from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.callee_types import result_types
 from tir_mlir.graph.graph import Graph
 from tir_mlir.passes import linalg as passes
-from tir_mlir.passes.linalg.constant_buffers import constant_array
 from tir_mlir.passes.linalg.from_linalg import NameOfLocation
-from tir_mlir.passes.linalg.tensor_reshapes import rewrite_tensor_reshapes
+from tir_mlir.passes.linalg.prepare import constant_array, rewrite_tensor_reshapes
 from tir_mlir.script.linalg import checked_text, source_names
 from tir_mlir.script.mlir_text import add_missing_attributes, locate_error, parse_mlir
 from tir_mlir.script.module import IRModule, PrimFunc
