@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 import numpy as np
 from mlir import ir
@@ -27,10 +27,25 @@ from tir_mlir.graph.copied_body import copy_body
 from tir_mlir.graph.emit import as_tensor_list, emit
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, find_operator, kind_of
-from tir_mlir.graph.size_code import GraphSizes, checked_dtype, symbols
+from tir_mlir.graph.size_code import GraphSizes, ShapeLike, Size, checked_dtype, symbols
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.script.structural_equal import canonical
 from tir_mlir.te import Tensor, create_prim_func
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from tir_mlir.graph.operators.attributes import Attribute
+    from tir_mlir.graph.region_builder import CountedOf, Region
+
+Operand: TypeAlias = "Value | np.ndarray | np.generic | float"
+"""What an operator takes: a tensor of the graph, or a constant."""
+Values: TypeAlias = "Value | tuple[Value, ...]"
+"""What a node makes: one tensor or several."""
+ResultType: TypeAlias = tuple[ShapeLike, "str | np.dtype"]
+"""Shape and element type of a result."""
+Several = Literal["cummax", "cummin", "row_tiles", "split", "topk", "true_places"]
+"""The operators of several results."""
 
 
 class Value:
@@ -40,7 +55,7 @@ class Value:
         self.builder, self.value, self.name, self.type = builder, value, name, type_
 
     @property
-    def shape(self) -> tuple[int | str, ...]:
+    def shape(self) -> tuple[Size, ...]:
         """The sizes: numbers, or expressions of named sizes as text."""
         return self.type.shape
 
@@ -84,7 +99,7 @@ class GraphBuilder:
 
     # --- inputs -------------------------------------------------------------------------------------------------------
 
-    def input(self, name: str, shape: Any, dtype: Any = "float32", weight: str | None = None) -> Value:
+    def input(self, name: str, shape: ShapeLike, dtype: str | np.dtype = "float32", weight: str | None = None) -> Value:
         """An input: a parameter of the graph, before all nodes and weights in the order of its text.
 
         weight: the name of the weight that it is, whose values are given later.
@@ -100,7 +115,7 @@ class GraphBuilder:
             ends = [end for end in (last, greatest) if end is not None and end >= 0]
             attrs.put(self.func.op, encoding.RANGES, {**ranges, name: [max(least, first), min(ends, default=-1)]})
 
-    def weight(self, name: str, array: Any, dtype: str | None = None) -> Value:
+    def weight(self, name: str, array: np.ndarray, dtype: str | None = None) -> Value:
         """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight.
 
         dtype: "bfloat16" for an array of its bits (uint16); else the element type of the array.
@@ -120,7 +135,7 @@ class GraphBuilder:
             name = None if number is None else self.func.weight(number)
         return None if name is None else self.weights[name]
 
-    def constant(self, value: Any, name: str = "c") -> Value:
+    def constant(self, value: ArrayLike, name: str = "c") -> Value:
         """A constant in the text of the program: numbers and small arrays. Large ones are better weights."""
         array = np.asarray(value)
         checked_dtype(array.dtype)
@@ -135,21 +150,44 @@ class GraphBuilder:
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def op(self, name: str, *inputs: Any, **attributes: Any) -> Any:
+    @overload
+    def op(
+        self, name: Several, *inputs: Operand, name_hint: str | Sequence[str] = "lv", **attributes: Attribute | Value
+    ) -> tuple[Value, ...]: ...
+    @overload
+    def op(
+        self, name: str, *inputs: Operand, name_hint: str | Sequence[str] = "lv", **attributes: Attribute | Value
+    ) -> Value: ...
+    def op(
+        self, name: str, *inputs: Operand, name_hint: str | Sequence[str] = "lv", **attributes: Attribute | Value
+    ) -> Values:
         """A node of an operator. Returns its Value, or a tuple of Values. `name_hint`: for the result, or one for each.
 
         inputs: Values; numbers and arrays become constants of the type of the first Value. Raises GraphError.
         """
-        hint = attributes.pop("name_hint", "lv")
         operator = find_operator(name)
         given = operator.with_named(inputs, attributes)
         operands = [(v.value, v.type) for v in self._as_values(name, given)]
         with enter_context(), self._symbol_scope(), self._at_end():
-            node = emit(self.module.mlir, operator, operands, attributes, self.sizes, [hint])
-            attrs.put(node.op, encoding.NAMES, self._result_names(hint, node.types))
+            node = emit(self.module.mlir, operator, operands, attributes, self.sizes, ["lv"])
+            attrs.put(node.op, encoding.NAMES, self._result_names(name_hint, node.types))
             return self._one_or_all(node)
 
-    def call_te(self, function: Callable[..., Any], *args: Any, name_hint: str = "", **kwargs: Any) -> Any:
+    @overload
+    def call_te(
+        self, function: Callable[..., Tensor], *args: object, name_hint: str = "", **kwargs: object
+    ) -> Value: ...
+    @overload
+    def call_te(
+        self, function: Callable[..., Sequence[Tensor]], *args: object, name_hint: str = "", **kwargs: object
+    ) -> tuple[Value, ...]: ...
+    def call_te(
+        self,
+        function: Callable[..., Tensor | Sequence[Tensor]],
+        *args: object,
+        name_hint: str = "",
+        **kwargs: object,
+    ) -> Values:
         """A call of a TensorIR function that is made of a function on te tensors. Returns its Value or Values.
 
         args: Values become te tensors, also those in lists; the rest is passed as it is.
@@ -169,19 +207,22 @@ class GraphBuilder:
 
     def _te_program(
         self,
-        function: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
+        function: Callable[..., Tensor | Sequence[Tensor]],
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
         operands: Sequence[Value],
         renamed: Mapping[str, str],
-    ) -> tuple[PrimFunc, list[tuple[Any, Any]]]:
+    ) -> tuple[PrimFunc, list[ResultType]]:
         """The function of `call_te` and the shapes and types of its results. renamed: sizes of operands that are sizes
         of their own there."""
         types = renamed_types([v.type for v in operands], renamed)
         tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
         of_value = dict(zip(operands, tensors, strict=True))
         results = as_tensor_list(
-            function(*_with_tensors(tuple(args), of_value), **_with_tensors(dict(kwargs), of_value))
+            function(
+                *(_with_tensors(a, of_value) for a in args),
+                **{k: _with_tensors(v, of_value) for k, v in kwargs.items()},
+            )
         )
         size_names = {new: text for text, new in renamed.items() if new.isidentifier()}
         shapes = [tuple(substitute_size(n, size_names) for n in self.sizes.shape(t.shape)) for t in results]
@@ -192,10 +233,10 @@ class GraphBuilder:
         self,
         function: PrimFunc | str,
         inputs: Sequence[Value],
-        results: Sequence[tuple[Any, Any]],
+        results: Sequence[ResultType],
         name: str | None = None,
         name_hint: str | Sequence[str] = "lv",
-    ) -> Any:
+    ) -> Values:
         """A call of a TensorIR function: a PrimFunc, which is added to the module, or the name of one that it has.
 
         results: shape and element type of each result, the last parameters of the function; name: for the function;
@@ -215,7 +256,7 @@ class GraphBuilder:
             names = self._result_names(name_hint, types)
             return self._one_or_all(create.call_tir(self.module.mlir, symbol, operands, types, names))
 
-    def call(self, function: str, inputs: Sequence[Value], name_hint: str | Sequence[str] = "lv") -> Any:
+    def call(self, function: str, inputs: Sequence[Value], name_hint: str | Sequence[str] = "lv") -> Values:
         """A call of another graph of the module, such as a group of operators. Returns Value or Values.
 
         A graph of named sizes that is called with numbers or sums of sizes is copied: `call` of MLIR takes the types of
@@ -230,7 +271,7 @@ class GraphBuilder:
                 return self._inline_copy(callee, values, names)
             return self._one_or_all(create.call(callee, [v.value for v in values], types, names))
 
-    def _inline_copy(self, callee: TensorFunc, values: Sequence[Value], names: Sequence[str]) -> Any:
+    def _inline_copy(self, callee: TensorFunc, values: Sequence[Value], names: Sequence[str]) -> Values:
         """The results of a copy of what a graph does."""
         inputs = [(v.value, v.type) for v in values]
         copies = copy_body(self.module.mlir, callee, inputs, self.sizes, self._fresh, names)
@@ -241,9 +282,9 @@ class GraphBuilder:
         self,
         function: str,
         inputs: Sequence[Value],
-        results: Sequence[tuple[Any, Any]],
+        results: Sequence[ResultType],
         name_hint: str | Sequence[str] = "lv",
-    ) -> Any:
+    ) -> Values:
         """A call of a registered function of Python or C, which writes the results that it is given last."""
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
         values = self._as_values(function, inputs)
@@ -257,12 +298,12 @@ class GraphBuilder:
     def branch(
         self,
         condition: Value,
-        then: Callable[..., Any],
-        otherwise: Callable[..., Any],
+        then: Region,
+        otherwise: Region,
         inputs: Sequence[Value] = (),
-        counted: Mapping[int, tuple[int, str]] | Callable[..., Mapping[int, tuple[int, str]]] | None = None,
+        counted: CountedOf | None = None,
         name_hint: str | Sequence[str] = "lv",
-    ) -> Any:
+    ) -> Values:
         """What one of two functions computes: only that one runs. Returns its Value or Values.
 
             y = b.branch(p, lambda r: r.op("exp", x), lambda r: r.op("negative", x))
@@ -277,14 +318,14 @@ class GraphBuilder:
     @extension_point
     def loop(
         self,
-        body: Callable[..., Any],
+        body: Region,
         carried: Sequence[Value],
         scanned: Sequence[Value] = (),
         steps: int | str | Value | None = None,
         condition: Value | None = None,
         backward: bool = False,
         name_hint: str | Sequence[str] = "lv",
-    ) -> Any:
+    ) -> Values:
         """A loop. Returns the Value or Values that it carries, then the tensors that its rows become.
 
             total, sums = b.loop(lambda r, step, s, row: [r.op("add", s, row)] * 2, [zero], [x])
@@ -301,10 +342,10 @@ class GraphBuilder:
         self,
         regions: Sequence[str],
         inputs: Sequence[Value],
-        results: Sequence[tuple[Any, Any]],
+        results: Sequence[ResultType],
         loop: LoopFacts | None = None,
         name_hint: str | Sequence[str] = "lv",
-    ) -> Any:
+    ) -> Values:
         """A branch or a loop of regions that the module has, see `LoopFacts`. results: shapes and element types."""
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
         values = self._as_values("a branch or a loop", inputs)
@@ -409,7 +450,7 @@ class GraphBuilder:
         self._names.add(name)
         return name
 
-    def _as_values(self, what: str, operands: Sequence[Any]) -> list[Value]:
+    def _as_values(self, what: str, operands: Sequence[object]) -> list[Value]:
         first = next((g for g in operands if isinstance(g, Value)), None)
         values = []
         for number, operand in enumerate(operands):
@@ -429,12 +470,17 @@ class GraphBuilder:
     def _values(self, node: Node) -> list[Value]:
         return [Value(self, r, n, t) for r, n, t in zip(node.results, node.names, node.types, strict=True)]
 
-    def _one_or_all(self, node: Node) -> Any:
+    def _one_or_all(self, node: Node) -> Values:
         values = self._values(node)
         return values[0] if len(values) == 1 else tuple(values)
 
 
-def _collect(argument: Any, found: list[Value]) -> None:
+def value_list(values: Value | Sequence[Value]) -> list[Value]:
+    """What a node or a function makes: one value or several."""
+    return list(values) if isinstance(values, Sequence) else [values]
+
+
+def _collect(argument: object, found: list[Value]) -> None:
     """The Values in an argument that were not found before."""
     if isinstance(argument, (list, tuple)):
         for element in argument:
@@ -443,7 +489,7 @@ def _collect(argument: Any, found: list[Value]) -> None:
         found.append(argument)
 
 
-def _with_tensors(argument: Any, tensors: Mapping[Value, Tensor]) -> Any:
+def _with_tensors(argument: object, tensors: Mapping[Value, Tensor]) -> object:
     """An argument with te tensors instead of its Values."""
     if isinstance(argument, (list, tuple)):
         return type(argument)(_with_tensors(element, tensors) for element in argument)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -15,12 +15,15 @@ from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.te import Tensor
 from tir_mlir.te.source_location import share_location
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import PlainAttribute
+
 
 def emit(
     module: ir.Module,
     operator: Operator,
     inputs: Sequence[tuple[ir.Value, TensorType]],
-    explicit: Mapping[str, Any],
+    explicit: Mapping[str, object],
     sizes: GraphSizes,
     names: Sequence[str],
     makes: Sequence[TensorType] | None = None,
@@ -45,7 +48,7 @@ def emit(
     lambda operator, types, attributes, _: (operator.te, tuple(types), repr(sorted(attributes.items())))
 )
 def infer(
-    operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: GraphSizes
+    operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, PlainAttribute], sizes: GraphSizes
 ) -> list[TensorType]:
     """The types of the results of an operator, with plain attributes. Errors: GraphError.
 
@@ -58,7 +61,10 @@ def infer(
 
 
 def named_linalg_form(
-    operator: Operator, inputs: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+    operator: Operator,
+    inputs: Sequence[TensorType],
+    results: Sequence[TensorType],
+    attributes: Mapping[str, PlainAttribute],
 ) -> str | None:
     """The named linalg op that computes just what an operator does for these types: no broadcast, no cast."""
     form, types = operator.linalg, (*inputs, *results)
@@ -71,11 +77,6 @@ def named_linalg_form(
     return form if len({t.shape for t in types}) == 1 and form != "linalg.transpose" else None
 
 
-def as_tensor_list(outputs: Any) -> list[Tensor]:
+def as_tensor_list(outputs: Tensor | Sequence[Tensor]) -> list[Tensor]:
     """The results of a te function: one tensor or several."""
-    return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-
-
-def listed_values(values: Any) -> list[Any]:
-    """What a function returns: one value or several."""
-    return list(values) if isinstance(values, (list, tuple)) else [values]
+    return list(outputs) if isinstance(outputs, Sequence) else [outputs]

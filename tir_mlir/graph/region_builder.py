@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from mlir import ir
@@ -12,8 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import LoopFacts, TensorType, encoding, node_of
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import implement
-from tir_mlir.graph.builder import GraphBuilder, Value
-from tir_mlir.graph.emit import listed_values
+from tir_mlir.graph.builder import GraphBuilder, Value, Values, value_list
 from tir_mlir.graph.memory.data_sizes import upper_bound
 
 
@@ -29,7 +28,7 @@ class RegionBuilder(GraphBuilder):
         self.outputs: list[Value] = []
         self._read: dict[ir.Value, Value] = {}
 
-    def weight(self, name: str, array: Any, dtype: str | None = None) -> Value:
+    def weight(self, name: str, array: np.ndarray, dtype: str | None = None) -> Value:
         """A weight of the whole graph: it is an input of the outermost one."""
         return self.read(self.around.weight(name, array, dtype))
 
@@ -59,18 +58,20 @@ class RegionBuilder(GraphBuilder):
     def _foreign(self, value: Value) -> Value:
         raise GraphError(f"{value.name} is of another graph; fix: a value of this graph, or of one around it")
 
-    def _as_values(self, what: str, operands: Sequence[Any]) -> list[Value]:
+    def _as_values(self, what: str, operands: Sequence[object]) -> list[Value]:
         inner_operands = [self.read(operand) if isinstance(operand, Value) else operand for operand in operands]
         return super()._as_values(what, inner_operands)
 
-    def output(self, *values: Any) -> None:
+    def output(self, *values: Value) -> None:
         super().output(*values)
         self.outputs = list(self._outputs or ())
 
 
-Counted = Mapping[int, tuple[int, str]]
+Counted: TypeAlias = Mapping[int, tuple[int, str]]
 """Of results, by their numbers: an axis whose size data decide on, and the name of that size."""
-Region = Callable[..., Any]
+CountedOf: TypeAlias = Counted | Callable[[Sequence[Value], Sequence[Value]], Counted]
+"""This, or what tells it of the results of both sides."""
+Region: TypeAlias = Callable[..., Value | Sequence[Value]]
 """A function of a RegionBuilder and of values: what a region computes of them, one value or several."""
 
 
@@ -81,9 +82,9 @@ def branch(
     then: Region,
     otherwise: Region,
     inputs: Sequence[Value] = (),
-    counted: Counted | Callable[[Sequence[Value], Sequence[Value]], Counted] | None = None,
+    counted: CountedOf | None = None,
     name_hint: str | Sequence[str] = "lv",
-) -> Any:
+) -> Values:
     """See `GraphBuilder.branch`."""
     (condition,) = builder._as_values("the condition of a branch", [condition])
     if condition.dtype != "bool" or any(size != 1 for size in condition.shape):
@@ -96,7 +97,7 @@ def branch(
         if region is regions[1]:
             for value in regions[0].captured:
                 region.read(value)
-        made.append(listed_values(function(region, *map(region.read, inputs))))
+        made.append(value_list(function(region, *map(region.read, inputs))))
     counted = counted(made[0], made[1]) if callable(counted) else counted or {}
     if all(number < len(values) for number in counted for values in made):
         made = _pad_to_common_bound(regions, made, counted)
@@ -110,7 +111,7 @@ def branch(
         raise GraphError(f"both sides of a branch have results of the same types, not {types[0]} and {types[1]}")
     results = [(v.shape, v.dtype) for v in first.outputs]
     values = builder.control([r.func.name for r in regions], [condition, *second.captured], results, None, name_hint)
-    return _cut(builder, listed_values(values), counted) if counted else values
+    return _cut(builder, value_list(values), counted) if counted else values
 
 
 def _pad_to_common_bound(
@@ -146,7 +147,7 @@ def _pad_to_bound(region: RegionBuilder, x: Value, axis: int, bound: int | str) 
     return region.op("index_put", zeros, positions, x), count
 
 
-def _cut(builder: GraphBuilder, values: Sequence[Value], counted: Counted) -> Any:
+def _cut(builder: GraphBuilder, values: Sequence[Value], counted: Counted) -> Values:
     """The results of a branch, those that are counted with the slices that there are, in their own order of axes."""
     results, counts = list(values[: -len(counted)]), values[-len(counted) :]
     for (number, (axis, name)), count in zip(counted.items(), counts, strict=True):
@@ -167,7 +168,7 @@ def loop(
     condition: Value | None = None,
     backward: bool = False,
     name_hint: str | Sequence[str] = "lv",
-) -> Any:
+) -> Values:
     """See `GraphBuilder.loop`."""
     carried, scanned = builder._as_values("a loop", carried), builder._as_values("a loop", scanned)
     before = [_scalar(builder, v, t) for v, t in ((steps, "int64"), (condition, "bool")) if isinstance(v, Value)]
@@ -180,7 +181,7 @@ def loop(
     region_inputs = [region.input("step", (), "int64")]
     region_inputs += [region.input(v.name, v.shape, v.dtype) for v in carried]
     region_inputs += [region.input(f"{v.name}_row", v.shape[1:], v.dtype) for v in scanned]
-    region.output(*listed_values(body(region, *region_inputs)))
+    region.output(*value_list(body(region, *region_inputs)))
     facts = LoopFacts(
         len(carried), len(scanned), at_most, isinstance(steps, Value), condition is not None, backward=backward
     )

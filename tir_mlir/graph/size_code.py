@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import prod
 from operator import mul
-from typing import Any
+from typing import SupportsIndex, TypeAlias
 
+import numpy as np
 from mlir import ir
 from mlir.dialects import arith
 
@@ -29,6 +30,13 @@ from tir_mlir.dialect.symbolic import (
 from tir_mlir.te import Tensor, Var, placeholder, var
 from tir_mlir.te.expr import Expr, int_expr
 
+Size: TypeAlias = int | str
+"""A size in its plain form: a number, or the text of named sizes."""
+SizeLike: TypeAlias = SupportsIndex | str | Expr
+"""A size as users give it: a number, text or a te expression."""
+ShapeLike: TypeAlias = SizeLike | Sequence[SizeLike]
+"""A shape as users give it; one size is a shape of one axis."""
+
 
 class GraphSizes:
     """The named sizes of a graph, each one variable of te."""
@@ -44,15 +52,15 @@ class GraphSizes:
             self._names[variable.key] = name
         return self.variables[name]
 
-    def expression(self, size: int | str) -> Any:
+    def expression(self, size: Size) -> Expr | int:
         """The te form of a size: "n + 1" -> the variable of n, plus 1."""
         return evaluate(parse(size), self.variable)
 
-    def text(self, size: Any) -> int | str:
+    def text(self, size: SizeLike) -> Size:
         """The number, or the text, of a size given as a number, text or te expression."""
         return size_of(self.int_expr(size))
 
-    def int_expr(self, size: Any) -> IntExpr:
+    def int_expr(self, size: SizeLike) -> IntExpr:
         """The integer expression of a size given as a number, text or te expression. Errors: GraphError."""
         if isinstance(size, bool) or not isinstance(size, (int, str, Expr)):
             if hasattr(size, "__index__"):
@@ -77,7 +85,7 @@ class GraphSizes:
     def _refuse(self, part: Expr) -> IntExpr:
         raise GraphError(f"a size is a number, a name, or sums and products of them, not {short_repr(part)}")
 
-    def _adopt(self, key: str, leaf: Any) -> None:
+    def _adopt(self, key: str, leaf: Var | Tensor) -> None:
         """Take a variable of the user's as a size of its name."""
         if not isinstance(leaf, Var):
             raise GraphError(f"a size is an expression of sizes; {leaf!r} is not one")
@@ -86,7 +94,7 @@ class GraphSizes:
             raise GraphError(f"two sizes are named {leaf.name}; fix: one variable for both, or another name")
         self._names[key] = leaf.name
 
-    def shape(self, dims: Any) -> tuple[int | str, ...]:
+    def shape(self, dims: ShapeLike) -> tuple[Size, ...]:
         """A shape in text form. Errors: GraphError for what is not a sequence of sizes."""
         if isinstance(dims, (int, str, Expr)):
             dims = (dims,)
@@ -94,20 +102,17 @@ class GraphSizes:
             raise GraphError(f"a shape is a tuple of sizes, not {short_repr(dims)}")
         return tuple(self.text(size) for size in dims)
 
-    def tensor(self, name: str, shape: tuple[int | str, ...], dtype: str) -> Tensor:
+    def tensor(self, name: str, shape: Sequence[Size], dtype: str) -> Tensor:
         """A te placeholder of a shape."""
         return placeholder(tuple(self.expression(size) for size in shape), dtype, name=name)
 
 
-def checked_dtype(dtype: Any) -> str:
+def checked_dtype(dtype: str | np.dtype) -> str:
     """The name of an element type. Errors: GraphError."""
     name = getattr(dtype, "name", dtype)  # of numpy
     if not isinstance(name, str) or name not in dtypes.NAMES:
         raise GraphError(dtypes.refusal(short_repr(name)))
     return name
-
-
-Size = int | str
 
 
 def symbols(size: Size) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tir_mlir import topi
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS, ScalarFunction
@@ -11,20 +11,21 @@ from tir_mlir.graph.operators import array_rules as rules
 from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwise, reduction, row_wise
 
 if TYPE_CHECKING:
+    from tir_mlir.te.expr import Expr
     from tir_mlir.te.tensor import Tensor
 
 
-def _ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
+def _ewise_fma(x1: Tensor, x2: Tensor, x3: Tensor) -> Tensor:
     """x1 * x2 + x3."""
     return topi.add(topi.multiply(x1, x2), x3)
 
 
-def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
+def _clip(x: Tensor, min: float | None = None, max: float | None = None) -> Tensor:
     """x limited to min..max; None: no limit on that side."""
     return topi.clip(x, min, max)
 
 
-def _index(function: Callable[..., Any]) -> Callable[..., Any]:
+def _index(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """An operator whose results are indices, which are int64 in graphs."""
 
     def te(data: Tensor, axis: int | None = None, keepdims: bool = False, dtype: str = "int64") -> Tensor:
@@ -39,34 +40,38 @@ def _matmul(x1: Tensor, x2: Tensor, out_dtype: str | None = None) -> Tensor:
     return topi.matmul(x1, x2, out_dtype=out_dtype)
 
 
-def _einsum(*operands: Any, subscripts: str) -> Any:
+def _einsum(*operands: Tensor, subscripts: str) -> Tensor:
     """Sum of products by Einstein's notation: "bik,bkj->bij"."""
     return topi.einsum(subscripts, *operands)
 
 
-def _full(value: Any = None, *, shape: Any, fill_value: Any = None, dtype: str = "float32") -> Any:
+def _full(
+    value: Tensor | None = None, *, shape: Sequence[Expr | int], fill_value: float | None = None, dtype: str = "float32"
+) -> Tensor:
     """A tensor of one number: the attribute, or the operand of one element."""
     if value is None:
         return topi.full(shape, dtype, 0 if fill_value is None else fill_value)
     return topi.broadcast_to(topi.astype(value, dtype), shape)
 
 
-def _zeros(shape: Any, dtype: str = "float32") -> Any:
+def _zeros(shape: Sequence[Expr | int], dtype: str = "float32") -> Tensor:
     """A tensor of zeros."""
     return topi.zeros(shape, dtype)
 
 
-def _ones(shape: Any, dtype: str = "float32") -> Any:
+def _ones(shape: Sequence[Expr | int], dtype: str = "float32") -> Tensor:
     """A tensor of ones."""
     return topi.ones(shape, dtype)
 
 
-def _full_like(x: Any, *value: Any, fill_value: Any = 0) -> Any:
+def _full_like(x: Tensor, *value: Tensor, fill_value: float = 0) -> Tensor:
     """A tensor of one number, the attribute or an operand, with the shape and type of x."""
     return topi.broadcast_to(topi.astype(value[0], x.dtype), x.shape) if value else topi.full_like(x, fill_value)
 
 
-def _arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float32") -> Any:
+def _arange(
+    start: Expr | float = 0, end: Expr | float | None = None, step: Expr | float = 1, dtype: str = "float32"
+) -> Tensor:
     """start, start + step, ... below end; without end from 0 below start."""
     return topi.arange(start, end, step, dtype)
 

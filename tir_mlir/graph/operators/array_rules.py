@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from tir_mlir.runtime.aligned_arrays import copy_into
 from tir_mlir.schedules.products.packing import WeightPanels, panels_of
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from tir_mlir.dialect.graph import TensorType
+    from tir_mlir.graph.operators.attributes import PlainAttribute
 
 FLOATS = frozenset({"float32", "float64"})
 NUMBERS = FLOATS | {f"int{bits}" for bits in (8, 16, 32, 64)}
@@ -28,6 +31,9 @@ PIECE = 1 << 15
 
 ROW = 32
 """Elements of a row from which NumPy copies rows that are not adjacent at the speed of memory."""
+
+Attributes: TypeAlias = "Mapping[str, PlainAttribute]"
+Types: TypeAlias = "Sequence[TensorType]"
 
 
 @dataclass(frozen=True)
@@ -40,15 +46,13 @@ class ArrayRule:
     fits: whether it is right for these attributes and types.
     """
 
-    compute: Callable[..., Any]
+    compute: Callable[..., np.ndarray | list[np.ndarray]]
     operands: frozenset[str] | None = None
     results: frozenset[str] | None = None
     is_view: bool = False
-    fits: Callable[[Mapping[str, Any], Sequence[TensorType], Sequence[TensorType]], bool] | None = None
+    fits: Callable[[Attributes, Types, Types], bool] | None = None
 
-    def applies(
-        self, attributes: Mapping[str, Any], operands: Sequence[TensorType], results: Sequence[TensorType]
-    ) -> bool:
+    def applies(self, attributes: Attributes, operands: Types, results: Types) -> bool:
         """Whether it is right for a node of a graph; not where a size is symbolic."""
         if any(t.is_symbolic for t in (*operands, *results)) or any(map(_is_symbolic, attributes.values())):
             return False
@@ -59,7 +63,7 @@ class ArrayRule:
             return False
         return self.fits is None or self.fits(attributes, operands, results)
 
-    def _shapes(self, attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> list[tuple[int, ...]] | None:
+    def _shapes(self, attributes: Attributes, operands: Types) -> list[tuple[int, ...]] | None:
         """The shapes of views of such operands; None if NumPy does not take the attributes."""
         element = np.zeros((), np.int8)
         arrays = [np.broadcast_to(element, [int(size) for size in t.shape]) for t in operands]
@@ -70,18 +74,18 @@ class ArrayRule:
         return [v.shape for v in (views if isinstance(views, list) else [views])]
 
 
-def _is_symbolic(value: Any) -> bool:
+def _is_symbolic(value: PlainAttribute) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, str) for v in value))
 
 
 # --- elements that move -----------------------------------------------------------------------------------------------
 
 
-def _target(out: np.ndarray | None, shape: Sequence[int], dtype: Any) -> np.ndarray:
+def _target(out: np.ndarray | None, shape: Sequence[int], dtype: DTypeLike) -> np.ndarray:
     return np.empty(shape, dtype) if out is None else out
 
 
-def _permute(x: np.ndarray, axes: Any = None, *, out: Any = None) -> np.ndarray:
+def _permute(x: np.ndarray, axes: Sequence[int] | None = None, *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return x.transpose(axes)
 
@@ -91,12 +95,21 @@ def _broadcast(x: np.ndarray, shape: Sequence[int], *, out: np.ndarray | None = 
     return np.broadcast_to(x, shape)
 
 
-def _flip(x: np.ndarray, axis: Any, *, out: Any = None) -> np.ndarray:
+def _flip(x: np.ndarray, axis: int | list[int], *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return np.flip(x, tuple(axis) if isinstance(axis, list) else axis)
 
 
-def _slice(x: np.ndarray, axes: Any, begin: Any, end: Any, strides: Any = None, *, out: Any = None, **_: Any) -> Any:
+def _slice(
+    x: np.ndarray,
+    axes: Sequence[int],
+    begin: Sequence[int],
+    end: Sequence[int],
+    strides: Sequence[int] | None = None,
+    *,
+    out: np.ndarray | None = None,
+    **_: bool,
+) -> np.ndarray:
     del out
     steps = [1] * len(axes) if strides is None else strides
     slices = [slice(None)] * x.ndim
@@ -105,7 +118,9 @@ def _slice(x: np.ndarray, axes: Any, begin: Any, end: Any, strides: Any = None, 
     return x[tuple(slices)]
 
 
-def _split(x: np.ndarray, indices_or_sections: Any, axis: int = 0, *, out: Any = None) -> list[np.ndarray]:
+def _split(
+    x: np.ndarray, indices_or_sections: int | list[int], axis: int = 0, *, out: np.ndarray | None = None
+) -> list[np.ndarray]:
     del out
     return np.split(x, indices_or_sections, axis)
 
@@ -124,20 +139,20 @@ def _stack(*arrays: np.ndarray, axis: int = 0, out: np.ndarray | None = None) ->
     return _concatenate(*(np.expand_dims(a, axis) for a in arrays), axis=axis, out=out)
 
 
-def _tile(x: np.ndarray, repeats: Any, *, out: Any = None) -> np.ndarray:
+def _tile(x: np.ndarray, repeats: int | Sequence[int], *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return np.tile(x, repeats)
 
 
-def _repeat(x: np.ndarray, repeats: int, axis: int | None = None, *, out: Any = None) -> np.ndarray:
+def _repeat(x: np.ndarray, repeats: int, axis: int | None = None, *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return np.repeat(x, repeats, axis)
 
 
 def _pad(
     x: np.ndarray,
-    pad_width: Any,
-    pad_value: Any = 0,
+    pad_width: Sequence[int | Sequence[int]],
+    pad_value: float = 0,
     pad_mode: str = "constant",
     *,
     out: np.ndarray | None = None,
@@ -152,7 +167,7 @@ def _pad(
     return padded
 
 
-def _pads_constant(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Any) -> bool:
+def _pads_constant(attributes: Attributes, operands: Types, _: Types) -> bool:
     """Whether numbers, of a type that NumPy has, are put around long rows, or few, and nothing is cut off."""
     sides = np.array(attributes["pad_width"]).reshape(-1).tolist()
     constant = attributes.get("pad_mode", "constant") == "constant" and all(side >= 0 for side in sides)
@@ -160,12 +175,14 @@ def _pads_constant(attributes: Mapping[str, Any], operands: Sequence[TensorType]
     return constant and rows and len(sides) == 2 * len(operands[0].shape) and operands[0].dtype in NUMBERS
 
 
-def _take(x: np.ndarray, indices: np.ndarray, axis: int | None = None, mode: str = "fast", *, out: Any = None) -> Any:
+def _take(
+    x: np.ndarray, indices: np.ndarray, axis: int | None = None, mode: str = "fast", *, out: np.ndarray | None = None
+) -> np.ndarray:
     del out
     return np.take(x, indices.astype(np.int32), axis, mode="wrap" if mode == "wrap" else "clip")
 
 
-def _gather(x: np.ndarray, *indices: np.ndarray, out: Any = None) -> np.ndarray:
+def _gather(x: np.ndarray, *indices: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     del out
     positions = []
     for size, index in zip(x.shape, indices, strict=False):
@@ -174,21 +191,21 @@ def _gather(x: np.ndarray, *indices: np.ndarray, out: Any = None) -> np.ndarray:
     return x[tuple(positions)]
 
 
-def _where(condition: np.ndarray, x: np.ndarray, y: np.ndarray, *, out: Any = None) -> np.ndarray:
+def _where(condition: np.ndarray, x: np.ndarray, y: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return np.where(condition, x, y)
 
 
-def _chooses_by_bool(_: Any, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+def _chooses_by_bool(_: Attributes, operands: Types, results: Types) -> bool:
     return operands[0].dtype == "bool" and all(t.dtype == results[0].dtype for t in operands[1:])
 
 
-def _lower_triangle(x: np.ndarray, k: int = 0, *, out: Any = None) -> np.ndarray:
+def _lower_triangle(x: np.ndarray, k: int = 0, *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return np.tril(x, k)
 
 
-def _upper_triangle(x: np.ndarray, k: int = 0, *, out: Any = None) -> np.ndarray:
+def _upper_triangle(x: np.ndarray, k: int = 0, *, out: np.ndarray | None = None) -> np.ndarray:
     del out
     return np.triu(x, k)
 
@@ -196,7 +213,7 @@ def _upper_triangle(x: np.ndarray, k: int = 0, *, out: Any = None) -> np.ndarray
 # --- arithmetic of single elements ------------------------------------------------------------------------------------
 
 
-def _of_elements(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
+def _of_elements(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     """A NumPy function of single elements. The result has the order of axes of the operands, in which they are read."""
 
     def compute(*arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -214,24 +231,24 @@ def _reciprocal(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     return np.divide(1, x, out=out)
 
 
-def _same_types(_: Any, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+def _same_types(_: Attributes, operands: Types, results: Types) -> bool:
     return len({t.dtype for t in (*operands, *results)}) == 1
 
 
-def _divides_each(attributes: Any, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+def _divides_each(attributes: Attributes, operands: Types, results: Types) -> bool:
     """Not where a divisor serves several elements: schedules then multiply with its reciprocal."""
     return _same_types(attributes, operands, results) and operands[1].shape == results[0].shape
 
 
-def _same_operands(_: Any, operands: Sequence[TensorType], __: Any) -> bool:
+def _same_operands(_: Attributes, operands: Types, __: Types) -> bool:
     return len({t.dtype for t in operands}) == 1
 
 
-def _arithmetic(function: Callable[..., Any], dtypes: frozenset[str]) -> ArrayRule:
+def _arithmetic(function: Callable[..., np.ndarray], dtypes: frozenset[str]) -> ArrayRule:
     return ArrayRule(_of_elements(function), dtypes, dtypes, fits=_same_types)
 
 
-def _comparison(function: Callable[..., Any], dtypes: frozenset[str]) -> ArrayRule:
+def _comparison(function: Callable[..., np.ndarray], dtypes: frozenset[str]) -> ArrayRule:
     return ArrayRule(_of_elements(function), dtypes, BOOLS, fits=_same_operands)
 
 
@@ -269,9 +286,9 @@ def _round_to_bfloat16(x: np.ndarray, out: np.ndarray) -> np.ndarray:
     return out
 
 
-def _casts(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Sequence[TensorType]) -> bool:
+def _casts(_: Attributes, operands: Types, results: Types) -> bool:
     """Not from floats to integers: what is out of their range is as the machine has it."""
-    source, dtype = operands[0].dtype, attributes["dtype"]
+    source, dtype = operands[0].dtype, results[0].dtype
     if "bfloat16" in (source, dtype):
         return {source, dtype} <= {"bfloat16", "float32"}
     return source in NUMBERS and dtype in (FLOATS if source in FLOATS else NUMBERS)
@@ -280,7 +297,9 @@ def _casts(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Seq
 # --- integers: their sums, and the numbers that they stand for --------------------------------------------------------
 
 
-def _sum(x: np.ndarray, axis: Any = None, keepdims: bool = False, *, out: Any = None) -> np.ndarray:
+def _sum(
+    x: np.ndarray, axis: int | list[int] | None = None, keepdims: bool = False, *, out: np.ndarray | None = None
+) -> np.ndarray:
     del out
     over = tuple(axis) if isinstance(axis, list) else axis
     return np.asarray(x.sum(over, x.dtype, keepdims=keepdims))
@@ -302,7 +321,7 @@ def _dequantize(
     return np.multiply(wide.astype(out_dtype), by, out=numbers)
 
 
-def _stands_for_floats(_: Any, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+def _stands_for_floats(_: Attributes, operands: Types, results: Types) -> bool:
     """Not of integers that int32 does not have, nor of other floats: those of 16 bits are rounded from wider ones."""
     number, scale, *zero = (t.dtype for t in operands)
     whole = all(dtype in ("int8", "int16", "int32") for dtype in (number, *zero))
@@ -315,28 +334,36 @@ def _stands_for_floats(_: Any, operands: Sequence[TensorType], results: Sequence
 def _fill_function(number: int | None) -> Callable[..., np.ndarray]:
     """Of operands, whose shape and type the result has, or of attributes: the `fill_value`, or `number` without one."""
 
-    def compute(*like: np.ndarray, out: np.ndarray | None = None, **attributes: Any) -> np.ndarray:
-        shape, dtype = (like[0].shape, like[0].dtype) if like else (attributes["shape"], attributes["dtype"])
-        array = _target(out, shape, dtype)
-        array[...] = attributes.get("fill_value", 0) if number is None else number
+    def compute(
+        *like: np.ndarray,
+        shape: Sequence[int] = (),
+        dtype: str = "float32",
+        fill_value: float = 0,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        array = _target(out, like[0].shape, like[0].dtype) if like else _target(out, shape, dtype)
+        array[...] = fill_value if number is None else number
         return array
 
     return compute
 
 
-def _fills(attributes: Mapping[str, Any], operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+def _fills(attributes: Attributes, operands: Types, results: Types) -> bool:
     """Not with an operand, and not with a fraction where integers are wanted."""
-    integral = float(attributes.get("fill_value", 0)).is_integer() and results[0].dtype in NUMBERS
+    number = attributes.get("fill_value", 0)
+    integral = isinstance(number, (int, float)) and float(number).is_integer() and results[0].dtype in NUMBERS
     return len(operands) <= ("shape" not in attributes) and (integral or results[0].dtype in FLOATS)
 
 
-def _arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float32", *, out: Any = None) -> np.ndarray:
+def _arange(
+    start: int = 0, end: int | None = None, step: int = 1, dtype: str = "float32", *, out: np.ndarray | None = None
+) -> np.ndarray:
     del out
     first, last = (0, start) if end is None else (start, end)
     return np.arange(first, last, step).astype(dtype)
 
 
-def _counts_whole(attributes: Mapping[str, Any], _: Any, __: Any) -> bool:
+def _counts_whole(attributes: Attributes, _: Types, __: Types) -> bool:
     return all(isinstance(attributes.get(name, 0), int) for name in ("start", "end", "step"))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,11 +14,17 @@ from tir_mlir.graph.operators.operator import REQUIRED
 from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.te.expr import Expr
 
+PlainAttribute: TypeAlias = "bool | int | float | str | list[PlainAttribute] | dict[str, int | str]"
+"""An attribute in its plain form, as the IR has it."""
+Attribute: TypeAlias = (
+    "bool | int | float | str | np.generic | Expr | Sequence[Attribute] | Mapping[str, int | str] | None"
+)
+"""An attribute as callers give it, and as te takes it."""
 SIZE = "size"
 """The key of an attribute that is an expression of sizes: {"size": "n + 1"}."""
 
 
-def complete(operator: Operator, explicit: Mapping[str, Any], sizes: GraphSizes) -> dict[str, Any]:
+def complete(operator: Operator, explicit: Mapping[str, object], sizes: GraphSizes) -> dict[str, PlainAttribute]:
     """The attributes in their plain form, with defaults; without those that are None.
 
     Numbers, strings, lists of them; a size of a list is its text, and one alone is {"size": "n + 1"}. Errors:
@@ -34,7 +40,7 @@ def complete(operator: Operator, explicit: Mapping[str, Any], sizes: GraphSizes)
     return {name: _plain(name, value, sizes) for name, value in merged.items() if value is not None}
 
 
-def _plain(name: str, value: Any, sizes: GraphSizes, in_list: bool = False) -> Any:
+def _plain(name: str, value: object, sizes: GraphSizes, in_list: bool = False) -> PlainAttribute:
     if isinstance(value, Expr):
         text = sizes.text(value)
         return text if in_list else {SIZE: text}
@@ -47,23 +53,25 @@ def _plain(name: str, value: Any, sizes: GraphSizes, in_list: bool = False) -> A
     raise GraphError(f"the attribute {name} is a number, a string or a list of them, not {short_repr(value)}")
 
 
-def with_names(attributes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def with_names(attributes: Mapping[str, PlainAttribute], names: Mapping[str, str]) -> dict[str, PlainAttribute]:
     """Plain attributes with other names of sizes: with {"n + m": "size"}, n + m - 1 is size - 1."""
     return {name: _with_names(value, names) for name, value in attributes.items()} if names else dict(attributes)
 
 
-def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+def _with_names(value: PlainAttribute, names: Mapping[str, str]) -> PlainAttribute:
     if isinstance(value, list):
         return [renamed_size(v, names) if isinstance(v, str) else _with_names(v, names) for v in value]
-    return {SIZE: renamed_size(value[SIZE], names)} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {key: renamed_size(size, names) if isinstance(size, str) else size for key, size in value.items()}
+    return value
 
 
-def for_te(attributes: Mapping[str, Any], sizes: GraphSizes) -> dict[str, Any]:
+def for_te(attributes: Mapping[str, PlainAttribute], sizes: GraphSizes) -> dict[str, Attribute]:
     """Plain attributes as the te function of an operator takes them: sizes are te expressions."""
     return {name: _expression(value, sizes) for name, value in attributes.items()}
 
 
-def _expression(value: Any, sizes: GraphSizes) -> Any:
+def _expression(value: PlainAttribute, sizes: GraphSizes) -> Attribute:
     if isinstance(value, list):
         return tuple(sizes.expression(v) if isinstance(v, str) else _expression(v, sizes) for v in value)
     return sizes.expression(value[SIZE]) if isinstance(value, dict) else value

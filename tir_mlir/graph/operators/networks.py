@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import topi
 from tir_mlir.graph.operators.array_rules import PAD
@@ -11,6 +11,7 @@ from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwis
 from tir_mlir.topi import nn
 
 if TYPE_CHECKING:
+    from tir_mlir.te.expr import Expr
     from tir_mlir.te.tensor import Tensor
 
 _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
@@ -31,20 +32,25 @@ def _batch_norm(
     return nn.batch_norm(data, gamma, beta, mean, var, axis, epsilon, center, scale)[0]
 
 
-def _pad(data: Any, pad_width: Any, pad_value: Any = 0, pad_mode: str = "constant") -> Any:
+def _pad(
+    data: Tensor,
+    pad_width: Sequence[Expr | int | Sequence[Expr | int]],
+    pad_value: float = 0,
+    pad_mode: str = "constant",
+) -> Tensor:
     """Elements before and after each axis: a number, or "reflect", "edge", "wrap". pad_width: two for each axis."""
     flat = [n for p in pad_width for n in (p if isinstance(p, Sequence) else (p,))]
     return nn.pad(data, flat[::2], flat[1::2], pad_value, pad_mode)
 
 
 def _resize2d(
-    data: Any,
-    size: Any,
+    data: Tensor,
+    size: Expr | int | Sequence[Expr | int],
     layout: str = "NCHW",
     method: str = "linear",
     coordinate_transformation_mode: str = "half_pixel",
     rounding_method: str = "round",
-) -> Any:
+) -> Tensor:
     """An image of another size: the nearest elements ("nearest_neighbor"), or a mean of neighbors ("linear")."""
     return topi.image.resize2d(data, size, layout, method, coordinate_transformation_mode, rounding_method or "round")
 
@@ -56,9 +62,9 @@ def _convolution(count: int) -> Operator:
     def te(
         data: Tensor,
         weight: Tensor,
-        strides: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        strides: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         groups: int = 1,
         data_layout: str = f"NC{letters}",
         kernel_layout: str = f"OI{letters}",
@@ -82,15 +88,15 @@ def _pool(kind: str, count: int) -> Operator:
     order = f"NC{_SPATIAL[count]}"
 
     def te(
-        data: Any,
-        pool_size: Any = 1,
-        strides: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        data: Tensor,
+        pool_size: int | Sequence[int] = 1,
+        strides: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         ceil_mode: bool = False,
         count_include_pad: bool | None = None,
         layout: str = order,
-    ) -> Any:
+    ) -> Tensor:
         options = {} if kind == "max" else {"count_include_pad": bool(count_include_pad)}
         return function(data, pool_size, strides, padding, dilation, ceil_mode, layout, **options)
 

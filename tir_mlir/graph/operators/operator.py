@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.operators.array_rules import ArrayRule
 
 if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import Attribute
     from tir_mlir.te.tensor import Tensor
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 class OperatorKind(Enum):
@@ -48,8 +52,8 @@ class Operator:
     """
 
     name: str
-    te: Callable[..., Any]
-    own_attrs: Mapping[str, Any] | None = None
+    te: Callable[..., Tensor | Sequence[Tensor]]
+    own_attrs: Mapping[str, Attribute | Required] | None = None
     linalg: str | None = None
     kind: OperatorKind = OperatorKind.OTHER
     num_inputs: int | None = None
@@ -61,7 +65,7 @@ class Operator:
     arrays: ArrayRule | None = None
 
     @cached_property
-    def attrs(self) -> Mapping[str, Any]:
+    def attrs(self) -> Mapping[str, Attribute | Required]:
         """The attributes with their defaults, `REQUIRED` for those without: (x, y, axis=0) -> {"axis": 0}."""
         if self.own_attrs is not None:
             return self.own_attrs
@@ -80,7 +84,7 @@ class Operator:
         operands = [p for p in parameters if p.name not in self.attrs]
         return [p for p in operands if p.kind is not p.KEYWORD_ONLY or p.name in self.named]
 
-    def with_named(self, operands: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
+    def with_named(self, operands: Sequence[T], keywords: dict[str, U]) -> list[T | U]:
         """The operands, and behind them those that are given by keyword, which are taken out of the keywords.
         Errors: GraphError if one before them is missing."""
         named_operands = {name: keywords.pop(name) for name in self.named if name in keywords}
@@ -102,7 +106,9 @@ class Operator:
         """Whether any number of tensors are its operand, `R.concat((x, y), axis=0)`."""
         return [p.kind for p in self.operands] == [inspect.Parameter.VAR_POSITIONAL]
 
-    def apply(self, operands: Sequence[Tensor | float], attributes: Mapping[str, Any], types: Sequence[Any]) -> Any:
+    def apply(
+        self, operands: Sequence[Tensor | float], attributes: Mapping[str, Attribute], types: Sequence[object]
+    ) -> Tensor | Sequence[Tensor]:
         """What `te` makes of tensors, or numbers: a tensor or several. attributes: as `te` takes them; types: of the
         operands. Errors: GraphError for operands that it does not take.
         """
@@ -117,14 +123,14 @@ class Operator:
             raise GraphError(f"{self.name} does not take {refused}: {error}") from error
 
 
-class _Required:
+class Required:
     """The mark of an attribute without a default."""
 
     def __repr__(self) -> str:
         return "REQUIRED"
 
 
-REQUIRED = _Required()
+REQUIRED = Required()
 
 
 elementwise = partial(Operator, kind=OperatorKind.ELEMENTWISE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tir_mlir import te, topi
 from tir_mlir.graph.operators import array_rules as rules
@@ -16,17 +15,17 @@ def _reshape(x: te.Tensor, shape: Sequence[te.Expr | int]) -> te.Tensor:
     return topi.reshape(x, shape)
 
 
-def _flatten(x: Any) -> Any:
+def _flatten(x: te.Tensor) -> te.Tensor:
     """The elements in row-major order as a vector."""
     return topi.reshape(x, (-1,))
 
 
-def _expand_dims(x: Any, axis: Any) -> Any:
+def _expand_dims(x: te.Tensor, axis: int | Sequence[int]) -> te.Tensor:
     """New axes of size 1, at positions of the result."""
     return topi.expand_dims(x, axis)
 
 
-def _flip(x: Any, axis: Any) -> Any:
+def _flip(x: te.Tensor, axis: int | Sequence[int]) -> te.Tensor:
     """The elements in reverse order along one or several axes."""
     return topi.flip(x, axis)
 
@@ -51,7 +50,7 @@ def _tile(x: te.Tensor, repeats: Sequence[int]) -> te.Tensor:
     return topi.tile(x, repeats)
 
 
-def _repeat(x: Any, repeats: int, axis: int | None = None) -> Any:
+def _repeat(x: te.Tensor, repeats: int, axis: int | None = None) -> te.Tensor:
     """Each element repeated along an axis; axis None: of the vector of all."""
     return topi.repeat(_flatten(x), repeats, 0) if axis is None else topi.repeat(x, repeats, axis)
 
@@ -69,7 +68,7 @@ def _strided_slice(
     return topi.strided_slice(x, begin, end, strides, axes)
 
 
-def _first_rows(x: Any, count: Any, rows: Any, least: int = 0) -> Any:
+def _first_rows(x: te.Tensor, count: te.Tensor, rows: te.Expr, least: int = 0) -> te.Tensor:
     """The first `count` slices of axis 0; `rows` is a new name for their number, which becomes a size of the graph.
     It is limited to `least` and the size of that axis. The result lies where x does."""
     if least < 0 or (isinstance(x.shape[0] if x.shape else None, int) and least > x.shape[0]):
@@ -86,17 +85,19 @@ def _take(x: te.Tensor, indices: te.Tensor, axis: int | None = None, mode: str =
     return topi.take(x, indices, axis, mode=mode)
 
 
-def _gather_elements(data: Any, indices: Any, axis: int = 0) -> Any:
+def _gather_elements(data: te.Tensor, indices: te.Tensor, axis: int = 0) -> te.Tensor:
     """data[indices[i, j], j] for axis 0."""
     return topi.gather(data, axis, indices)
 
 
-def _index_put(data: Any, *tensors: Any, accumulate: bool = False, axis: int = 0) -> Any:
+def _index_put(data: te.Tensor, *tensors: te.Tensor, accumulate: bool = False, axis: int = 0) -> te.Tensor:
     """data with data[:, i0, i1] = values. The operands are data, indices for its axes from `axis` on, and values."""
     return topi.index_put(data, tensors[:-1], tensors[-1], accumulate, axis)
 
 
-def _one_hot(indices: Any, *values: Any, depth: Any, axis: int = -1, dtype: str = "float32") -> Any:
+def _one_hot(
+    indices: te.Tensor, *values: te.Tensor, depth: te.Expr | int, axis: int = -1, dtype: str = "float32"
+) -> te.Tensor:
     """A new axis: 1, or the first of the values, where its index is the element of indices, else 0 or the second."""
     if not values:
         return topi.one_hot(indices, 1, 0, depth, axis, dtype)
@@ -105,18 +106,18 @@ def _one_hot(indices: Any, *values: Any, depth: Any, axis: int = -1, dtype: str 
     return topi.where(hot, on, off)
 
 
-def _pack_panels(x: Any, along: int, inner: Any, width: int, group: int = 1) -> Any:
+def _pack_panels(x: te.Tensor, along: int, inner: Sequence[int], width: int, group: int = 1) -> te.Tensor:
     """A weight in panels of `width` along one axis, with zeros after the last row, as `schedules.WeightPanels` says.
     inner: the order of the other axes; group: adjacent elements that remain so."""
     panels = WeightPanels("", tuple(int(n) for n in x.shape), x.dtype, along, tuple(inner), width, group)
     rows = panels.source[along]
 
-    def element(*axes: Any) -> Any:
+    def element(*axes: te.Var) -> te.Expr:
         row, indices = axes[0] * width + axes[-1], dict(zip(panels.inner, axes[1:-1], strict=True))
         value = x(*(row if d == along else indices[d] for d in range(len(panels.source))))
         return value if rows % width == 0 else te.if_then_else(row < rows, value, te.cast(0, x.dtype))
 
-    def grouped_element(p: Any, k: Any, lane: Any, term: Any) -> Any:
+    def grouped_element(p: te.Var, k: te.Var, lane: te.Var, term: te.Var) -> te.Expr:
         row, column = p * width + lane, k * group + term
         return x(row, column) if along == 0 else x(column, row)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.emitter import Operand
@@ -66,7 +67,7 @@ def _direction(
         following = _STEPS[kind](inner, row, past, state)
         return [*following, following[0]]
 
-    return list(e.builder.loop(one, first, [given], backward=backward, name_hint=e.node.name))
+    return value_list(e.builder.loop(one, first, [given], backward=backward, name_hint=e.node.name))
 
 
 def _part(e: TorchEmitter, x: Value, number: int) -> Any:

@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, enter_context, 
 from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 from tir_mlir.dialect.symbolic import from_affine, parse, size_of
 from tir_mlir.extensions import implement
-from tir_mlir.graph.builder import GraphBuilder, Value
+from tir_mlir.graph.builder import GraphBuilder, Value, value_list
 from tir_mlir.graph.callee_types import result_types
 from tir_mlir.graph.graph import Graph
 from tir_mlir.passes import linalg as passes
@@ -165,7 +165,7 @@ class _LinalgImporter:
         name = op.name.partition(".")[2].replace(".", "_")
         results = [(t.shape, t.dtype) for t in types]
         outputs = self.builder.call_tir(function, args, results, name=name, name_hint=self._name(op, "lv"))
-        self.values |= dict(zip(op.results, outputs if isinstance(outputs, tuple) else (outputs,), strict=True))
+        self.values |= dict(zip(op.results, value_list(outputs), strict=True))
 
     def _types(self, op: ir.Operation, function: PrimFunc, arg_types: Sequence[TensorType]) -> list[TensorType]:
         params = [_parameter(function.func, n) for n in range(len(function.func.args))]

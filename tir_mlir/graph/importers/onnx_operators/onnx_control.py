@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.data_sizes import first_rows
 from tir_mlir.graph.importers.emitter import OnnxValue, axis_in
 from tir_mlir.graph.importers.onnx_operators.onnx_data_sizes import fresh_size
@@ -48,8 +49,7 @@ def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -
         return counted
 
     then, otherwise = partial(side, then_branch), partial(side, else_branch)
-    results = e.builder.branch(condition, then, otherwise, counted=count, name_hint=e.name or "lv")
-    results = results if isinstance(results, tuple) else (results,)
+    results = value_list(e.builder.branch(condition, then, otherwise, counted=count, name_hint=e.name or "lv"))
     e.inputs += [results[number] for number in counted]  # they carry their sizes
     flat = iter(results)
     return tuple(next(flat) if n is None else TensorSequence(next(flat) for _ in range(n)) for n in lengths[0])
@@ -211,8 +211,8 @@ def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: OnnxValue, stat
         return [inner.op("logical_and", going, inner.reshape(again, ())), *kept, *results[len(carried) :], going]
 
     first = e.reshape(e.value(condition), ())
-    results = e.builder.loop(iteration, [first, *(e.value(x) for x in state)], steps=steps, name_hint=e.name or "lv")
-    _, *results, ran = results
+    values = [first, *(e.value(x) for x in state)]
+    _, *results, ran = value_list(e.builder.loop(iteration, values, steps=steps, name_hint=e.name or "lv"))
     count, size = e.op("sum", e.cast(ran, "int64"), axis=[0], keepdims=False), fresh_size(e)
     carried, rows = results[: len(state)], results[len(state) :]
     return [*carried, *(first_rows(e, x, count, size) for x in rows)]
@@ -270,8 +270,7 @@ def _scan_loop(e: OnnxEmitter, body: Any, state: list[Any], rows: list[Any], end
     def iteration(region: Any, _: Any, *operands: Any) -> Any:
         return e.graph_results(body, list(operands), region)
 
-    results = e.builder.loop(iteration, [e.value(x) for x in state], rows, name_hint=e.name or "lv")
-    results = list(results) if isinstance(results, tuple) else [results]
+    results = value_list(e.builder.loop(iteration, [e.value(x) for x in state], rows, name_hint=e.name or "lv"))
     stacked = []
     for x, (axis, reverse) in zip(results[len(state) :], ends, strict=True):
         x = e.op("flip", x, axis=0) if reverse else x

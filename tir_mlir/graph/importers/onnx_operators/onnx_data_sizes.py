@@ -8,6 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import encoding
+from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.data_sizes import argsort_rows, coordinates, true_positions, unique
 from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
@@ -124,7 +125,9 @@ def _select_boxes(e: OnnxEmitter, alive: Any, shapes: list[Any], limit: Any, slo
 
     none = e.broadcast(e.constant(-1, "int64"), (rows, slots))
     start = e.op("any", e.op("greater", alive, lowest), axis=[0, 1], keepdims=False)
-    return e.builder.loop(iteration, [alive, none], steps=steps, condition=start, name_hint=e.name or "lv")[1]
+    return value_list(e.builder.loop(iteration, [alive, none], steps=steps, condition=start, name_hint=e.name or "lv"))[
+        1
+    ]
 
 
 def _corners(e: OnnxEmitter, boxes: Any, centered: bool) -> tuple[list[Any], Any]:

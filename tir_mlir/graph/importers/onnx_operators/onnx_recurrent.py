@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.emitter import OnnxValue, Operand, is_number, static_size
 from tir_mlir.graph.importers.layers import sized_range
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
@@ -245,7 +246,8 @@ def _run_layer(
     def iteration(region: Any, _: Any, *values: Any) -> list[Any]:
         return advance_state(OnnxEmitter(region, e.opset), values[: len(first)], *values[len(first) :])
 
-    *last, every = e.builder.loop(iteration, first, scanned, backward=backward, name_hint=e.name or "lv")
+    values = e.builder.loop(iteration, first, scanned, backward=backward, name_hint=e.name or "lv")
+    *last, every = value_list(values)
     return every, last
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import names_in, parse
+from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 
 
@@ -53,7 +54,7 @@ def _cond(importer: Any, node: Any) -> Any:
 
     counted = _data_dependent_axes(importer, node)
     results = importer.builder.branch(value, side(then), side(otherwise), counted=counted, name_hint=node.name)
-    results = results if isinstance(results, tuple) else (results,)
+    results = tuple(value_list(results))
     importer.emitter.inputs += [results[number] for number in counted]  # they carry their sizes
     return results
 
@@ -88,7 +89,7 @@ def _while_loop(importer: Any, node: Any) -> Any:
 
     (first,) = _run(importer, test, importer.builder, operands, [*start, *constant])
     results = importer.builder.loop(iteration, start, condition=first, name_hint=node.name)
-    return results if isinstance(results, tuple) else (results,)
+    return tuple(value_list(results))
 
 
 def _scan(importer: Any, node: Any) -> Any:
@@ -119,7 +120,7 @@ def _loop(
         return _run(importer, graph, region, operands, [*state, *constant])
 
     results = importer.builder.loop(iteration, carried, rows, name_hint=node.name)
-    return results if isinstance(results, tuple) else (results,)
+    return tuple(value_list(results))
 
 
 _FORMS: Mapping[str, Callable[[Any, Any], Any]] = {
