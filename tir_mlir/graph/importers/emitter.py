@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from tir_mlir.graph.builder import GraphBuilder, Value
+    from tir_mlir.graph.operators.attributes import Attribute as OwnAttribute
 
 Size: TypeAlias = int | str | te.Expr
 """A size of a shape: a number, a named size or an expression of names."""
@@ -23,7 +24,7 @@ OnnxValue: TypeAlias = "Value | np.ndarray"
 """A tensor of the graph, or an array that is known at import."""
 Operand: TypeAlias = "Value | np.ndarray | int | float"
 """What an operator takes: a tensor, a known array, or a number."""
-Attribute: TypeAlias = "Size | float | np.generic | Value | Sequence[Attribute] | Mapping[str, Size] | None"
+Attribute: TypeAlias = "OwnAttribute | Value"
 """What an attribute of an operator is given as; {"size": n}: a size alone. A Value is an operand by keyword."""
 OneOrEach: TypeAlias = "int | Sequence[int]"
 """A number for all axes, or one for each."""
@@ -46,6 +47,11 @@ class OperatorEmitter:
         self._tables: dict[tuple[bytes, tuple[int, ...], str], Value] = {}
         self._made: dict[Hashable, Value] = {}
 
+    @property
+    def name_hint(self) -> str:
+        """The name of what operators make."""
+        return "lv"
+
     def op(self, operator: str, *operands: Operand, **attrs: Attribute) -> Value:
         """The result of an operator of the table; attributes that are None are left at their defaults."""
         (result,) = self.op_results(operator, *operands, **attrs)
@@ -53,7 +59,8 @@ class OperatorEmitter:
 
     def op_results(self, operator: str, *operands: Operand, **attrs: Attribute) -> tuple[Value, ...]:
         """The results of an operator that may have several."""
-        results = self.builder.op(operator, *operands, **{k: v for k, v in attrs.items() if v is not None})
+        given = {k: v for k, v in attrs.items() if v is not None}
+        results = self.builder.op(operator, *operands, name_hint=self.name_hint, **given)
         return results if isinstance(results, tuple) else (results,)
 
     def constant(self, value: ArrayLike, dtype: str) -> Value:

@@ -17,7 +17,7 @@ from tir_mlir.te.expr import Expr
 PlainAttribute: TypeAlias = "bool | int | float | str | list[PlainAttribute] | dict[str, int | str]"
 """An attribute in its plain form, as the IR has it."""
 Attribute: TypeAlias = (
-    "bool | int | float | str | np.generic | Expr | Sequence[Attribute] | Mapping[str, int | str] | None"
+    "bool | int | float | str | np.generic | Expr | Sequence[Attribute] | Mapping[str, int | str | Expr] | None"
 )
 """An attribute as callers give it, and as te takes it."""
 SIZE = "size"

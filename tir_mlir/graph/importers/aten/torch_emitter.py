@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.graph.importers.aten.torch_types import TorchSizes, dtype_name
-from tir_mlir.graph.importers.emitter import Attribute, Operand, OperatorEmitter
+from tir_mlir.graph.importers.emitter import OperatorEmitter
 from tir_mlir.graph.importers.random_numbers import RandomState
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.builder import GraphBuilder, Value
+    from tir_mlir.graph.builder import GraphBuilder
 
 PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 """The type of the real and the imaginary part."""
@@ -30,10 +30,10 @@ class TorchEmitter(OperatorEmitter):
         self.wide: str | None = None  # the type to compute in, where it is not that of the result
         self.numbers: dict[str, Any] = {}  # tensors without axes, by the names that torch gives what `item` reads
 
-    def op_results(self, operator: str, *operands: Operand, **attrs: Attribute) -> tuple[Value, ...]:
-        """The results of an operator, named after the node."""
-        hint = {} if self.node is None else {"name_hint": self.node.name}
-        return super().op_results(operator, *operands, **hint, **attrs)
+    @property
+    def name_hint(self) -> str:
+        """The name of the node."""
+        return "lv" if self.node is None else self.node.name
 
     @property
     def results(self) -> list[Any]:

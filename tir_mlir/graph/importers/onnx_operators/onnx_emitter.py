@@ -94,9 +94,14 @@ class OnnxEmitter(OperatorEmitter):
         """The element type of a Value or a known array, as the model has it."""
         return self.small[x] if not isinstance(x, np.ndarray) and x in self.small else dtype_of(x)
 
+    @property
+    def name_hint(self) -> str:
+        """The name of the node."""
+        return self.name or "lv"
+
     def op_results(self, operator: str, *operands: Operand, **attrs: Attribute) -> tuple[Value, ...]:
         """The results of an operator; known operands become constants or weights."""
-        return super().op_results(operator, *map(self.value, operands), name_hint=self.name or "lv", **attrs)
+        return super().op_results(operator, *map(self.value, operands), **attrs)
 
     def value(self, x: Any) -> Value:
         """x as a Value: a known array becomes a weight if the model names it, else a constant."""
