@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
     from tir_mlir.graph.expressions import Expr
+    from tir_mlir.graph.expressions.block_builder import TeFunction
     from tir_mlir.te import Expr as Size
 
 
@@ -23,9 +24,11 @@ def emit(expr: Expr, name_hint: str = "") -> Var:
     return _builder().emit(expr, name_hint)
 
 
-def emit_te(func: Callable[..., Any], *args: object, **options: object) -> Var:
+def emit_te(
+    func: TeFunction, *args: object, name_hint: str = "", primfunc_name_hint: str | None = None, **options: object
+) -> Var:
     """Bind the call of a program that is made of a function on te tensors, in the function that is being written."""
-    return _builder().emit_te(func, *args, **options)
+    return _builder().emit_te(func, *args, name_hint=name_hint, primfunc_name_hint=primfunc_name_hint, **options)
 
 
 def _builder() -> BlockBuilder:

@@ -179,7 +179,7 @@ def _sizes(constants: Mapping[Var, Constant]) -> dict[str, int]:
     """The named sizes that the arrays give. Errors: GraphError for two values of one."""
     sizes: dict[str, int] = {}
     for param, constant in constants.items():
-        for size, number in zip(param.shape, constant.shape, strict=True):
+        for size, number in zip(param.shape, constant.array.shape, strict=True):
             name = str(size)
             if not isinstance(size, int) and name.isidentifier() and sizes.setdefault(name, number) != number:
                 raise GraphError(f"{name} is {sizes[name]}, and {number} in the array of {param.name_hint}")
@@ -210,7 +210,7 @@ class _Substitute(PyExprMutator):
         return result
 
     def visit_shape_expr_(self, op: ShapeExpr) -> ShapeExpr:
-        return ShapeExpr(map(self._attribute, op))
+        return ShapeExpr(map(self._size, op))
 
     def visit_var_(self, op: Var) -> Expr:
         return self.constants.get(op) or self.get_var_remap(op)
@@ -220,12 +220,15 @@ class _Substitute(PyExprMutator):
             return TupleStructInfo([self._info(f) for f in info.fields])
         if not isinstance(info, TensorStructInfo) or info.shape is None:
             return info
-        return TensorStructInfo(tuple(map(self._attribute, info.shape)), info.dtype)
+        return TensorStructInfo(tuple(map(self._size, info.shape)), info.dtype)
 
     def _attribute(self, value: Attribute) -> Attribute:
         if isinstance(value, (tuple, list)):
             return tuple(self._attribute(v) for v in value)
-        return SIZES.expression(substitute_size(SIZES.text(value), self.sizes)) if isinstance(value, Size) else value
+        return self._size(value) if isinstance(value, Size) else value
+
+    def _size(self, size: int | Size) -> int | Size:
+        return SIZES.expression(substitute_size(SIZES.text(size), self.sizes)) if isinstance(size, Size) else size
 
 
 def _fitting(param: Var, value: Array) -> Constant:

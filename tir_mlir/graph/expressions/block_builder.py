@@ -6,13 +6,13 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.emit import as_tensor_list
 from tir_mlir.graph.expressions.emitter import BindingEmitter
-from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.graph_function import Function, ModuleFunction
 from tir_mlir.graph.expressions.match_cast import MatchCast, bind_cast_sizes
 from tir_mlir.graph.expressions.nodes import Call, Expr, SeqExpr, Tuple, Var, VarBinding, as_expr
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
@@ -22,6 +22,11 @@ from tir_mlir.script.printer.value_names import identifier
 from tir_mlir.script.structural_equal import canonical
 from tir_mlir.te import Tensor, create_prim_func, placeholder
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.expressions.struct_info import Annotation
+
+TeFunction: TypeAlias = Callable[..., Tensor | Sequence[Tensor]]
+
 
 @dataclass
 class _Open:
@@ -29,7 +34,7 @@ class _Open:
 
     name: str
     params: list[Var] | None
-    attrs: dict[str, Any]
+    attrs: dict[str, object]
     emitter: BindingEmitter
     result: Expr | None = None
     outputs: list[Expr] = field(default_factory=list)
@@ -51,10 +56,10 @@ class BlockBuilder:
 
     def __init__(self, mod: IRModule | None = None):
         """mod: the functions to start with; they are copied."""
-        self.functions: dict[str, Any] = {} if mod is None else dict(mod.functions)
+        self.functions: dict[str, ModuleFunction] = {} if mod is None else dict(mod.functions)
         self._open: list[_Open] = []
         self._texts: dict[str, tuple[PrimFunc, str]] = {}
-        self.around: dict[str, Any] = {}  # functions of modules that graphs are from: their names are taken
+        self.around: dict[str, ModuleFunction] = {}  # functions of modules that graphs are from: their names are taken
 
     @staticmethod
     def current() -> BlockBuilder | None:
@@ -68,7 +73,7 @@ class BlockBuilder:
         self,
         name: str,
         params: Var | Sequence[Var] | None = None,
-        attrs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, object] | None = None,
         private: bool = False,
         pure: bool = True,
     ) -> Iterator[None]:
@@ -86,7 +91,11 @@ class BlockBuilder:
 
     @contextmanager
     def scope(
-        self, name: str, params: list[Var] | None, attrs: Mapping[str, Any], module: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        params: list[Var] | None,
+        attrs: Mapping[str, object],
+        module: Mapping[str, ModuleFunction] | None = None,
     ) -> Iterator[_Open]:
         """Bindings inside are of one function; home: functions that it may call, besides those of the builder."""
         param_names = {p.name_hint for p in params or ()}
@@ -122,15 +131,15 @@ class BlockBuilder:
 
     # --- values -------------------------------------------------------------------------------------------------------
 
-    def emit(self, expr: Any, name_hint: str = "") -> Var:
+    def emit(self, expr: object, name_hint: str = "") -> Var:
         """Bind a value to a new variable. Its type is inferred. Errors: GraphError for operands that do not fit."""
         return self.emitter.emit(expr, name_hint)
 
-    def emit_output(self, output: Any, name_hint: str = "") -> Var:
+    def emit_output(self, output: object, name_hint: str = "") -> Var:
         """The same, for a value that is used after the dataflow block."""
         return self.emitter.emit(output, name_hint, output=True)
 
-    def match_cast(self, value: Any, struct_info: Any, name_hint: str = "") -> Var:
+    def match_cast(self, value: object, struct_info: Annotation, name_hint: str = "") -> Var:
         """The value as a variable, said to be of a type. Errors: GraphError for what is not shown to be so.
 
         A name of a size in the type is that of this size already: `value.struct_info.shape` has them.
@@ -145,17 +154,24 @@ class BlockBuilder:
         """Append a binding of a variable that exists."""
         return self.emitter.emit_binding(binding)
 
-    def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Var:
+    def emit_te(
+        self,
+        func: TeFunction,
+        *args: object,
+        name_hint: str = "",
+        primfunc_name_hint: str | None = None,
+        **kwargs: object,
+    ) -> Var:
         """Bind the call of a program that is made of a function on te tensors."""
-        return self.emit(self.call_te(func, *args, **kwargs), kwargs.get("name_hint", ""))
+        return self.emit(self.call_te(func, *args, primfunc_name_hint=primfunc_name_hint, **kwargs), name_hint)
 
-    def call_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
+    def call_te(self, func: TeFunction, *args: object, primfunc_name_hint: str | None = None, **kwargs: object) -> Call:
         """The call of a program that is made of a function on te tensors: `bb.call_te(topi.nn.dense, x, w)`.
 
         Values become te tensors, also those in lists; other arguments are passed as they are. Equal programs are one.
         `primfunc_name_hint`: for its name.
         """
-        hint = kwargs.pop("primfunc_name_hint", None) or identifier(getattr(func, "__name__", "te").strip("<>"), "te")
+        hint = primfunc_name_hint or identifier(getattr(func, "__name__", "te").strip("<>"), "te")
         kwargs.pop("name_hint", None)
         inputs: list[tuple[Expr, Tensor]] = []
         outputs = func(
@@ -166,7 +182,7 @@ class BlockBuilder:
         infos = [TensorStructInfo(t.shape, t.dtype) for t in results]
         return Call(CALL_TIR, [name, Tuple([v for v, _ in inputs])], sinfo_args=infos)
 
-    def _tensor(self, argument: Any, inputs: list[tuple[Expr, Tensor]]) -> Any:
+    def _tensor(self, argument: object, inputs: list[tuple[Expr, Tensor]]) -> object:
         """The te tensor of a value."""
         if isinstance(argument, (list, tuple)) and not isinstance(argument, Expr):
             return (
@@ -189,18 +205,18 @@ class BlockBuilder:
         inputs.append((value, placeholder(tuple(info.shape), info.dtype, name=name)))
         return inputs[-1][1]
 
-    def normalize(self, expr: Any) -> Expr:
+    def normalize(self, expr: object) -> Expr:
         """A value whose operands are variables and constants, and whose type is known."""
         return self.emitter.normalize(expr)
 
-    def lookup_binding(self, var: Any) -> Expr | None:
+    def lookup_binding(self, var: object) -> Expr | None:
         """What a variable is bound to, None for a parameter."""
         for opened in reversed(self._open):
             if isinstance(var, Var) and var in opened.emitter.values:
                 return opened.emitter.values[var]
         return None
 
-    def emit_func_output(self, output: Any, params: Var | Sequence[Var] | None = None) -> GlobalVar:
+    def emit_func_output(self, output: object, params: Var | Sequence[Var] | None = None) -> GlobalVar:
         """What the function returns; params: if they were not given at its beginning. Returns the function's name."""
         opened = self.current_function
         if params is not None:
@@ -212,7 +228,7 @@ class BlockBuilder:
 
     # --- the module ---------------------------------------------------------------------------------------------------
 
-    def add_func(self, func: Any, func_name: str) -> GlobalVar:
+    def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
         """Add a function under a name, or a numbered one if it is taken. Returns its name in the module."""
         if isinstance(func, PrimFunc):
             return self._add_program(func, func_name)
@@ -244,7 +260,7 @@ class BlockBuilder:
         """A name that no function of the module has."""
         return free_name(name_prefix, {**self.around, **self.functions}, "")
 
-    def update_func(self, gv: str, updated_func: Any) -> None:
+    def update_func(self, gv: str, updated_func: ModuleFunction) -> None:
         """Replace a function, or add one under this name."""
         self.functions[str(gv)] = updated_func
 
@@ -254,7 +270,7 @@ class BlockBuilder:
 
     finalize = get
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> ModuleFunction:
         return self.functions[name]
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.graph.callee_types import result_types
-from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.graph_function import Function, ModuleFunction
 from tir_mlir.graph.expressions.nodes import (
     BindingBlock,
     Call,
+    Callee,
     DataflowBlock,
     DataflowVar,
     Expr,
@@ -32,7 +33,10 @@ class BindingEmitter:
     """The bindings of one function. Calls in arguments are bound first, so that every operand is a variable."""
 
     def __init__(
-        self, functions: Mapping[str, Any], add_function: Callable[[PrimFunc], GlobalVar], names: set[str] | None = None
+        self,
+        functions: Mapping[str, ModuleFunction],
+        add_function: Callable[[PrimFunc], GlobalVar],
+        names: set[str] | None = None,
     ):
         """functions: of the module, by name; add_function: puts a TensorIR function there; names: those in use."""
         self.functions, self.add_function = functions, add_function
@@ -46,7 +50,7 @@ class BindingEmitter:
         self.blocks.append(DataflowBlock([]) if dataflow else BindingBlock([]))
         self.in_dataflow = dataflow
 
-    def emit(self, value: Any, name: str = "", output: bool = False) -> Var:
+    def emit(self, value: object, name: str = "", output: bool = False) -> Var:
         """Bind a value to a new variable; output: it is used outside its block."""
         normalized = self.normalize(value)
         kind = DataflowVar if self.in_dataflow and not output else Var
@@ -77,7 +81,7 @@ class BindingEmitter:
 
     # --- normal form --------------------------------------------------------------------------------------------------
 
-    def normalize(self, value: Any) -> Expr:
+    def normalize(self, value: object) -> Expr:
         """A value whose operands are variables, constants and items of tuples, and whose type is known."""
         expr = as_expr(value)
         if isinstance(expr, Call):
@@ -88,13 +92,13 @@ class BindingEmitter:
             return TupleGetItem(self.operand(expr.tuple_value), expr.index)
         return expr
 
-    def operand(self, value: Any) -> Any:
+    def operand(self, value: object) -> Expr:
         """A value as an operand: a call is bound to a variable."""
         normalized = self.normalize(value)
         return self.emit(normalized) if isinstance(normalized, Call) else normalized
 
     def _call(self, call: Call) -> Call:
-        args = [self._callee(a) if isinstance(a, PrimFunc) else self.operand(a) for a in call.args]
+        args: list[Any] = [self._callee(a) if isinstance(a, PrimFunc) else self.operand(a) for a in call.args]
         op = call.op
         if op == CALL_DPS_PACKED and isinstance(self.functions.get(_symbol(args[0])), PrimFunc):
             op, args[0] = CALL_TIR, GlobalVar(_symbol(args[0]))  # a program by its name
@@ -107,7 +111,7 @@ class BindingEmitter:
     def _callee(self, function: PrimFunc) -> GlobalVar:
         return self.add_function(function)
 
-    def _check(self, op: Any, args: list[Any]) -> None:
+    def _check(self, op: Callee, args: Sequence[object]) -> None:
         """Errors: GraphError for a call of what is not there."""
         if isinstance(op, Op) and op.short not in OPERATORS and op.name not in CALLS:
             raise GraphError(f"no operator {op.name}; fix: call_te with a te function of your own")
@@ -116,7 +120,7 @@ class BindingEmitter:
                 function_names = ", ".join(self.functions) or "none"
                 raise GraphError(f"the module has no function {callee}; it has {function_names}")
 
-    def _call_result_info(self, name: str, args: list[Any]) -> StructInfo:
+    def _call_result_info(self, name: str, args: Sequence[Expr]) -> StructInfo:
         """What a call of another graph makes."""
         function = self.functions[name]
         if not isinstance(function, Function):
@@ -135,15 +139,15 @@ CALLS = ("relax.call_tir", "relax.call_dps_packed", "relax.branch", "relax.loop"
 """Calls that are not of operators."""
 
 
-def _symbol(callee: Any) -> str:
+def _symbol(callee: object) -> str:
     return getattr(callee, "global_symbol", "")
 
 
-def _is_changed(new: list[Any], old: list[Any]) -> bool:
+def _is_changed(new: Sequence[object], old: Sequence[object]) -> bool:
     return any(a is not b for a, b in zip(new, old, strict=True))
 
 
-def tensor_type(info: Any, name: str) -> TensorType:
+def tensor_type(info: StructInfo, name: str) -> TensorType:
     if not isinstance(info, TensorStructInfo) or info.shape is None:
         raise GraphError(f"{name} is called with, or makes, {info}; graphs call each other with tensors of known shape")
     return TensorType(SIZES.shape(tuple(info.shape)), info.dtype)

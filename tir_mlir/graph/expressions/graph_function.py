@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import tensor_func
@@ -17,6 +17,21 @@ from tir_mlir.script import module
 from tir_mlir.script.module import GlobalVar, IRModule
 from tir_mlir.script.printer.graphs import WEIGHTS
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.expressions.struct_info import Annotation
+    from tir_mlir.graph.model import Model
+    from tir_mlir.script.module import PrimFunc
+    from tir_mlir.target import Target
+
+ModuleFunction: TypeAlias = "Function | PrimFunc"
+
+
+class FunctionHome(Protocol):
+    """What has the functions that a graph calls: a module, or a rewriter."""
+
+    @property
+    def functions(self) -> Mapping[str, ModuleFunction]: ...
+
 
 class Function(Expr):
     """A graph: parameters, and a body that binds variables and has a value. `mod["main"]` is one."""
@@ -27,13 +42,13 @@ class Function(Expr):
         self,
         params: Sequence[Var],
         body: Expr,
-        ret_struct_info: Any = None,
+        ret_struct_info: Annotation | None = None,
         is_pure: bool = True,
-        attrs: Mapping[str, Any] | None = None,
-        span: Any = None,
+        attrs: Mapping[str, object] | None = None,
+        span: object = None,
         *,
-        ret_ty: Any = None,
-        module: Any = None,
+        ret_ty: Annotation | None = None,
+        module: FunctionHome | None = None,
     ):
         """ret_struct_info, or ret_ty: the type of the value. Errors: GraphError for one that it cannot be.
 
@@ -70,7 +85,7 @@ class Function(Expr):
         """The newer name of `ret_struct_info`."""
         return self.ret_struct_info
 
-    def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Function:
+    def with_attr(self, key: str | Mapping[str, object], value: object = None) -> Function:
         """A copy with one more attribute, or with those of a dictionary."""
         added = dict(key) if isinstance(key, Mapping) else {key: value}
         return self.with_body(self.body, {**self.attrs, **added})
@@ -81,7 +96,7 @@ class Function(Expr):
         """A copy without an attribute."""
         return self.with_body(self.body, {k: v for k, v in self.attrs.items() if k != key})
 
-    def with_body(self, body: Expr, attrs: Mapping[str, Any] | None = None) -> Function:
+    def with_body(self, body: Expr, attrs: Mapping[str, object] | None = None) -> Function:
         """A copy with another body."""
         function = Function(self.params, body, attrs=self.attrs if attrs is None else attrs, module=self.module)
         function.name = self.name
@@ -99,7 +114,7 @@ class Function(Expr):
         functions = {} if self.module is None else self.module.functions
         return IRModule({**_reachable_functions(self, functions), self.name: self})
 
-    def build_model(self, target: Any = "llvm", **options: Any) -> Any:
+    def build_model(self, target: Target | str = "llvm", **options: Any) -> Model:
         """Compile to a Model; `tir_mlir.build(function)` is the same. Weights are inputs, as a module has no arrays."""
         return Graph(self.without_attr(WEIGHTS).isolated_module, name=self.name).build_model(target, **options)
 
@@ -128,13 +143,13 @@ def callees_of(function: Function) -> list[GlobalVar]:
     return list(callees)
 
 
-def _reachable_functions(function: Function, functions: Mapping[str, Any]) -> dict[str, Any]:
+def _reachable_functions(function: Function, functions: Mapping[str, ModuleFunction]) -> dict[str, ModuleFunction]:
     """The functions that a graph calls, and those that they call."""
-    callees: dict[str, Any] = {}
+    callees: dict[str, ModuleFunction] = {}
     waiting = [function]
     while waiting:
         for name in callees_of(waiting.pop()):
             if name in functions and name not in callees:
                 callees[name] = functions[name]
-                waiting += [functions[name]] * isinstance(functions[name], Function)
+                waiting += [f for f in [functions[name]] if isinstance(f, Function)]
     return callees

@@ -5,15 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.expressions.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.te import Tensor, placeholder
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import Attribute
 
-def infer_operator(name: str, infos: Sequence[StructInfo], attrs: Mapping[str, Any]) -> StructInfo:
+
+def infer_operator(name: str, infos: Sequence[StructInfo], attrs: Mapping[str, Attribute]) -> StructInfo:
     """What is known of the value of an operator of the table. Errors: GraphError for operands that do not fit."""
     operator = OPERATORS[name]
     flat = [f for info in infos for f in (info.fields if isinstance(info, TupleStructInfo) else [info])]
@@ -31,8 +34,8 @@ def _placeholder(name: str, number: int, info: StructInfo) -> Tensor:
 
 
 def split_arguments(
-    operator: Operator, args: Sequence[Any], keywords: Mapping[str, Any]
-) -> tuple[list[Any], dict[str, Any]]:
+    operator: Operator, args: Sequence[object], keywords: Mapping[str, object]
+) -> tuple[list[object], dict[str, object]]:
     """The operands and the attributes of a call as Python writes it: `softmax(x, -1)` -> [x], {"axis": -1}.
 
     Of an operator of a tuple, `concat((x, y), 0)`, the tuple is the operand. Optional operands that are None are left
@@ -45,8 +48,8 @@ def split_arguments(
         bound = signature(operator).bind(*args, **keywords)
     except TypeError as error:
         raise GraphError(f"{operator.name}{signature(operator)}: {error}") from None
-    operands: list[Any] = []
-    attrs: dict[str, Any] = {}
+    operands: list[object] = []
+    attrs: dict[str, object] = {}
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
         if name in operator.attrs or name in operator.named:
@@ -69,5 +72,5 @@ def signature(operator: Operator) -> inspect.Signature:
 
 
 @cache
-def _signature(te: Callable[..., Any]) -> inspect.Signature:
+def _signature(te: Callable[..., object]) -> inspect.Signature:
     return inspect.signature(te)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.expressions.nodes import Expr
 from tir_mlir.graph.expressions.struct_info import (
     SIZES,
+    Dim,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
@@ -24,22 +24,22 @@ from tir_mlir.te import Var
 class MatchCast:
     """`R.match_cast(value, info)`: the value, of which the sizes get names."""
 
-    value: Any
+    value: Expr | ShapeExpr
     info: StructInfo
 
 
-def bind_cast_sizes(cast: MatchCast, defined: Collection[str]) -> dict[str, Any]:
+def bind_cast_sizes(cast: MatchCast, defined: Collection[str]) -> dict[str, Dim]:
     """The sizes that are named by a cast: R.Tensor((m, 64)) of a value R.Tensor((n + 1, 64)) -> {"m": n + 1}.
 
     defined: names of sizes that have a meaning already. Errors: GraphError for what is not so, or is not shown to be.
     """
-    sizes: dict[str, Any] = {}
+    sizes: dict[str, Dim] = {}
     have = cast.value.struct_info if isinstance(cast.value, (Expr, ShapeExpr)) else None
     _match(cast.info, have, set(defined), sizes)
     return sizes
 
 
-def _match(want: StructInfo, have: Any, defined: set[str], sizes: dict[str, Any]) -> None:
+def _match(want: StructInfo, have: StructInfo | None, defined: set[str], sizes: dict[str, Dim]) -> None:
     if isinstance(want, TupleStructInfo) and isinstance(have, TupleStructInfo) and len(want.fields) == len(have.fields):
         for want_field, have_field in zip(want.fields, have.fields, strict=True):
             _match(want_field, have_field, defined, sizes)
@@ -52,7 +52,12 @@ def _match(want: StructInfo, have: Any, defined: set[str], sizes: dict[str, Any]
 
 
 def _match_sizes(
-    want: Any, have: Any, want_sizes: Any, have_sizes: Any, defined: set[str], sizes: dict[str, Any]
+    want: StructInfo,
+    have: StructInfo,
+    want_sizes: ShapeExpr | None,
+    have_sizes: ShapeExpr | None,
+    defined: set[str],
+    sizes: dict[str, Dim],
 ) -> None:
     if want_sizes is None:
         return

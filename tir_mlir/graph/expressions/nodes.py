@@ -6,13 +6,14 @@ They are what visitors read and rewriters build; `read_graph` and `write_graph` 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions.infer_types import infer_operator
 from tir_mlir.graph.expressions.struct_info import (
+    Annotation,
     DynTensorType,
     ObjectStructInfo,
     ShapeExpr,
@@ -26,6 +27,21 @@ from tir_mlir.graph.rewrite import Op
 from tir_mlir.graph.size_code import checked_dtype
 from tir_mlir.script.module import GlobalVar, PrimFunc
 from tir_mlir.te import Expr as TeExpr
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import Attribute
+
+Operand: TypeAlias = "Expr | np.ndarray | np.generic | float"
+"""An operand of arithmetic: an expression, or what becomes a constant."""
+Callee: TypeAlias = "Op | GlobalVar | ExternFunc"
+"""What a call calls."""
+
+
+@runtime_checkable
+class SupportsNumpy(Protocol):
+    """An array of another library."""
+
+    def numpy(self) -> np.ndarray: ...
 
 
 class Attrs(dict[str, Any]):
@@ -53,16 +69,16 @@ class ExternFunc:
 class Expr:
     """A value of a graph. Arithmetic of two values is a call of an operator."""
 
-    struct_info: Any = ObjectStructInfo()
+    struct_info: Any = ObjectStructInfo()  # a StructInfo; what is read of it depends on the kind
     kinds: tuple[str, ...] = ()
     """What it is, in the words of visitors; that of its class first."""
 
     @property
-    def struct_info_(self) -> Any:
+    def struct_info_(self) -> StructInfo:
         return self.struct_info
 
     @property
-    def ty(self) -> Any:
+    def ty(self) -> StructInfo:
         """The newer name of `struct_info`."""
         return self.struct_info
 
@@ -94,31 +110,31 @@ class Expr:
     def same_as(self, other: object) -> bool:
         return self is other
 
-    def __add__(self, rhs: Any) -> Call:
+    def __add__(self, rhs: Operand) -> Call:
         return _binary("add", self, rhs)
 
-    def __radd__(self, lhs: Any) -> Call:
+    def __radd__(self, lhs: Operand) -> Call:
         return _binary("add", lhs, self)
 
-    def __sub__(self, rhs: Any) -> Call:
+    def __sub__(self, rhs: Operand) -> Call:
         return _binary("subtract", self, rhs)
 
-    def __rsub__(self, lhs: Any) -> Call:
+    def __rsub__(self, lhs: Operand) -> Call:
         return _binary("subtract", lhs, self)
 
-    def __mul__(self, rhs: Any) -> Call:
+    def __mul__(self, rhs: Operand) -> Call:
         return _binary("multiply", self, rhs)
 
-    def __rmul__(self, lhs: Any) -> Call:
+    def __rmul__(self, lhs: Operand) -> Call:
         return _binary("multiply", lhs, self)
 
-    def __truediv__(self, rhs: Any) -> Call:
+    def __truediv__(self, rhs: Operand) -> Call:
         return _binary("divide", self, rhs)
 
-    def __rtruediv__(self, lhs: Any) -> Call:
+    def __rtruediv__(self, lhs: Operand) -> Call:
         return _binary("divide", lhs, self)
 
-    def __pow__(self, exponent: Any) -> Call:
+    def __pow__(self, exponent: Operand) -> Call:
         return _binary("power", self, exponent)
 
     def __neg__(self) -> Call:
@@ -145,7 +161,13 @@ class Var(Expr):
 
     kinds = ("var",)
 
-    def __init__(self, name_hint: str, struct_info: Any = None, type_annotation: Any = None, span: Any = None):
+    def __init__(
+        self,
+        name_hint: str,
+        struct_info: Any = None,  # Annotation | ShapeLike | None
+        type_annotation: DynTensorType | None = None,
+        span: object = None,
+    ):
         if not isinstance(name_hint, str):
             raise GraphError(f"the name of a variable is text, not {short_repr(name_hint)}")
         self.name_hint = name_hint
@@ -217,7 +239,7 @@ _NUMBERS = {bool: "bool", int: "int64", float: "float64"}
 """The element types of the numbers of Python, as a `prim_value` has them."""
 
 
-def prim_value(value: Any, dtype: str | None = None) -> Any:
+def prim_value(value: PrimValue | TeExpr | float, dtype: str | None = None) -> PrimValue | TeExpr:
     """A number of a graph, `prim_value(2)`; an expression of sizes remains what it is: an attribute."""
     if isinstance(value, (PrimValue, TeExpr)):
         return value
@@ -229,7 +251,7 @@ class Tuple(Expr):
 
     kinds = ("tuple",)
 
-    def __init__(self, fields: Sequence[Expr]):
+    def __init__(self, fields: Sequence[object]):
         self.fields = [as_expr(f) for f in fields]
         self.struct_info = TupleStructInfo([f.struct_info for f in self.fields])
 
@@ -275,14 +297,14 @@ class Call(Expr):
 
     def __init__(
         self,
-        op: Any,
-        args: Sequence[Any],
-        attrs: Mapping[str, Any] | None = None,
-        sinfo_args: Any = None,
-        span: Any = None,
+        op: Callee | str,
+        args: Sequence[object],
+        attrs: Mapping[str, object] | None = None,
+        sinfo_args: StructInfo | Sequence[Annotation] | None = None,
+        span: object = None,
         *,
-        ty_args: Any = None,
-        ret_ty: Any = None,
+        ty_args: StructInfo | Sequence[Annotation] | None = None,
+        ret_ty: Annotation | None = None,
     ):
         """sinfo_args: the types of the results of a called function; ty_args: its newer name.
 
@@ -310,7 +332,7 @@ class Call(Expr):
         return self._struct_info
 
     @struct_info.setter
-    def struct_info(self, annotation: Any) -> None:
+    def struct_info(self, annotation: Annotation) -> None:
         self._struct_info = as_struct_info(annotation)
 
     @property
@@ -323,7 +345,7 @@ class Call(Expr):
         return [a for a in self.args if not isinstance(a, ShapeExpr)]
 
     @property
-    def all_attrs(self) -> dict[str, Any]:
+    def all_attrs(self) -> dict[str, Attribute]:
         """The attributes, and the shape that is an argument."""
         shapes = [("shape", tuple(a)) for a in self.args if isinstance(a, ShapeExpr)]
         return {**dict(shapes), **self.attrs}
@@ -339,7 +361,7 @@ FIRST_OF_TUPLE = ("nn.batch_norm",)
 """Operators with one result, that is the first of several in TVM; of batch_norm the others are running statistics."""
 
 
-def _shape_argument(op: Any) -> int | None:
+def _shape_argument(op: Callee) -> int | None:
     """Which argument of a call is the shape, `call.args[1]` of a reshape: it is not an attribute."""
     operator = OPERATORS.get(op.short) if isinstance(op, Op) else None
     if operator is None or "shape" not in operator.attrs:
@@ -347,7 +369,7 @@ def _shape_argument(op: Any) -> int | None:
     return sum(p.default is p.empty for p in operator.operands)
 
 
-def _with_shape(op: Any, args: list[Any], attrs: Attrs) -> tuple[list[Any], Attrs]:
+def _with_shape(op: Callee, args: list[Any], attrs: Attrs) -> tuple[list[Any], Attrs]:
     """Arguments as expressions and attributes: the shape is the argument that relax has it in."""
     shape_index = _shape_argument(op)
     if shape_index is not None and "shape" in attrs:
@@ -357,7 +379,7 @@ def _with_shape(op: Any, args: list[Any], attrs: Attrs) -> tuple[list[Any], Attr
     return [as_expr(a) for a in args], attrs
 
 
-def _operand_text(value: Any) -> str:
+def _operand_text(value: object) -> str:
     """An operand as text; a function of the module is `cls.f`."""
     return f"cls.{value}" if isinstance(value, GlobalVar) else repr(value)
 
@@ -398,7 +420,7 @@ class SeqExpr(Expr):
         return [b for block in self.blocks for b in block.bindings]
 
 
-def as_expr(expr: Any) -> Any:
+def as_expr(expr: object) -> Any:
     """An expression; arrays and numbers are constants, tuples and lists are tuples."""
     if isinstance(expr, (Expr, GlobalVar, ExternFunc, ShapeExpr, Op, PrimFunc)):
         return expr
@@ -406,7 +428,7 @@ def as_expr(expr: Any) -> Any:
         return const(expr)
     if isinstance(expr, (tuple, list)):
         return Tuple(expr)
-    if hasattr(expr, "numpy"):
+    if isinstance(expr, SupportsNumpy):
         return const(expr.numpy())
     if isinstance(expr, TeExpr):
         raise GraphError(
@@ -416,14 +438,14 @@ def as_expr(expr: Any) -> Any:
     raise GraphError(f"an operand is a value, a number or an array, not {short_repr(expr)}")
 
 
-def const(value: Any, dtype: Any = None) -> Constant:
+def const(value: object, dtype: str | DynTensorType | TensorStructInfo | None = None) -> Constant:
     """A constant: a number (float32 or int32, unless its type is given), or an array.
 
     dtype: a name, or a DynTensorType.
     """
     if isinstance(dtype, (DynTensorType, TensorStructInfo)):
         dtype = dtype.dtype or None
-    if hasattr(value, "numpy") and not isinstance(value, np.ndarray):
+    if isinstance(value, SupportsNumpy) and not isinstance(value, np.ndarray):
         value = value.numpy()
     array = np.asarray(value)
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
@@ -431,11 +453,12 @@ def const(value: Any, dtype: Any = None) -> Constant:
     return Constant(array if dtype is None else array.astype(dtype))
 
 
-def _binary(name: str, lhs: Any, rhs: Any) -> Call:
+def _binary(name: str, lhs: Any, rhs: Operand) -> Call:
     """The type of a number is that of the other operand."""
-    if isinstance(lhs, Expr) != isinstance(rhs, Expr):
-        dtype = (lhs if isinstance(lhs, Expr) else rhs).dtype
-        lhs, rhs = (v if isinstance(v, Expr) else const(v, dtype) for v in (lhs, rhs))
+    if isinstance(rhs, Expr) and not isinstance(lhs, Expr):
+        lhs = const(lhs, rhs.dtype)
+    elif isinstance(lhs, Expr) and not isinstance(rhs, Expr):
+        rhs = const(rhs, lhs.dtype)
     return Call(Op.get(f"relax.{name}"), [lhs, rhs])
 
 

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions.infer_types import signature, split_arguments
-from tir_mlir.graph.expressions.nodes import Call, Expr, ExternFunc, Op, PrimValue, Tuple, as_expr
+from tir_mlir.graph.expressions.nodes import Call, Expr, ExternFunc, Op, Operand, PrimValue, Tuple, as_expr
 from tir_mlir.graph.expressions.read_graph import BRANCH, CALL_DPS_PACKED, CALL_TIR, LOOP
 from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo, TensorStructInfo, as_struct_info
 from tir_mlir.graph.operators import OPERATORS
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.size_code import ShapeLike, SizeLike
+    from tir_mlir.script.module import GlobalVar, PrimFunc
+
+Arguments: TypeAlias = "Tuple | Operand | Sequence[Operand]"
+"""What a function is called with: several values, or one."""
+ResultInfo: TypeAlias = "StructInfo | ShapeLike | Sequence[StructInfo] | Sequence[ShapeLike]"
+"""What results are: types, or shapes."""
 
 
 class OperatorSpace:
@@ -22,7 +31,7 @@ class OperatorSpace:
     def __init__(self, prefix: str = "", word: str = "R"):
         self._prefix, self._word = prefix, word
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., Call] | OperatorSpace:
         if name.startswith("__"):
             raise AttributeError(name)
         function = find(self._prefix + name, self._word)
@@ -36,7 +45,7 @@ class OperatorSpace:
         return f"<the operators {self._word}.{self._prefix}*>"
 
 
-def find(name: str, word: str = "R") -> Any:
+def find(name: str, word: str = "R") -> Callable[..., Call] | OperatorSpace:
     """The function that calls an operator, or the space of operators below a name. Errors: NoSuchOperator."""
     if name in _COMPOSED:
         return _COMPOSED[name]
@@ -64,7 +73,7 @@ def operator_function(name: str) -> Callable[..., Call]:
     """The Python function that makes a call of an operator of the table."""
     operator = OPERATORS[name]
 
-    def function(*args: Any, **keywords: Any) -> Call:
+    def function(*args: object, **keywords: object) -> Call:
         operands, attrs = split_arguments(operator, args, keywords)
         return Call(Op.get(f"relax.{name}"), typed_operands(operands), {k: _attribute(v) for k, v in attrs.items()})
 
@@ -74,7 +83,7 @@ def operator_function(name: str) -> Callable[..., Call]:
     return function
 
 
-def typed_operands(operands: Sequence[Any]) -> list[Expr]:
+def typed_operands(operands: Sequence[object]) -> list[Expr]:
     """Operands as expressions; a number without a type of its own has that of the first value."""
     numbers = [o.value if isinstance(o, PrimValue) and not o.typed else o for o in operands]
     dtype = next((getattr(o.struct_info, "dtype", None) for o in numbers if isinstance(o, Expr)), None)
@@ -83,7 +92,7 @@ def typed_operands(operands: Sequence[Any]) -> list[Expr]:
     return [as_expr(np.asarray(n, dtype) if isinstance(n, (bool, int, float)) else n) for n in numbers]
 
 
-def _attribute(value: Any, nested: bool = False) -> Any:
+def _attribute(value: object, nested: bool = False) -> object:
     """An attribute as the te function of an operator takes it; text in a sequence is a size."""
     if isinstance(value, (tuple, list)):
         return tuple(_attribute(v, True) for v in value)
@@ -95,14 +104,14 @@ def _attribute(value: Any, nested: bool = False) -> Any:
 
 
 def call_tir(
-    func: Any,
-    args: Any,
-    out_sinfo: Any = None,
-    tir_vars: Any = None,
+    func: GlobalVar | PrimFunc | str,
+    args: Arguments,
+    out_sinfo: ResultInfo | None = None,
+    tir_vars: object = None,
     *,
-    out_ty: Any = None,
-    shape: Any = None,
-    dtype: Any = None,
+    out_ty: ResultInfo | None = None,
+    shape: ResultInfo | None = None,
+    dtype: str | Sequence[str] | None = None,
 ) -> Call:
     """A call of a TensorIR function, whose last parameters are its results.
 
@@ -120,19 +129,25 @@ def call_tir(
     return Call(CALL_TIR, [func, _inputs(args)], sinfo_args=infos)
 
 
-def branch(condition: Any, then: Any, otherwise: Any, args: Any, *, out_sinfo: Any) -> Call:
+def branch(condition: Expr, then: GlobalVar, otherwise: GlobalVar, args: Arguments, *, out_sinfo: ResultInfo) -> Call:
     """What one of two regions computes, functions with the attribute `region`: `branch(p, cls.f, cls.g, (x,), ...)`."""
     return Call(BRANCH, [condition, then, otherwise, _inputs(args)], sinfo_args=_results(out_sinfo, None))
 
 
-def loop(body: Any, args: Any, *, out_sinfo: Any, **facts: Any) -> Call:
+def loop(body: GlobalVar, args: Arguments, *, out_sinfo: ResultInfo, **facts: SizeLike | None) -> Call:
     """Steps of a region, see `GraphBuilder.loop`: `loop(cls.body, (n, x), carried=1, given=True, ...)`."""
     facts = {name: SIZES.text(v) if name == "steps" and v is not None else v for name, v in facts.items()}
     return Call(LOOP, [body, _inputs(args)], facts, sinfo_args=_results(out_sinfo, None))
 
 
 def call_dps_packed(
-    func: Any, args: Any, out_sinfo: Any = None, *, out_ty: Any = None, shape: Any = None, dtype: Any = None
+    func: ExternFunc | str,
+    args: Arguments,
+    out_sinfo: ResultInfo | None = None,
+    *,
+    out_ty: ResultInfo | None = None,
+    shape: ResultInfo | None = None,
+    dtype: str | Sequence[str] | None = None,
 ) -> Call:
     """A call of a registered function, which writes into the arrays that it is given last. Results as of `call_tir`."""
     infos = _results(_single_result_type(out_sinfo, out_ty, shape), dtype)
@@ -140,7 +155,7 @@ def call_dps_packed(
     return Call(CALL_DPS_PACKED, [callee, _inputs(args)], sinfo_args=infos)
 
 
-def _single_result_type(*candidates: Any) -> Any:
+def _single_result_type(*candidates: ResultInfo | None) -> ResultInfo | None:
     """The one that is given, None if none is. Errors: GraphError for several."""
     types = [g for g in candidates if g is not None]
     if len(types) > 1:
@@ -148,23 +163,23 @@ def _single_result_type(*candidates: Any) -> Any:
     return types[0] if types else None
 
 
-def _name(symbol: Any) -> str:
+def _name(symbol: object) -> str:
     if not isinstance(symbol, str):
         raise GraphError(f'call_dps_packed takes the name of a registered function, "env.f", not {short_repr(symbol)}')
     return str(symbol)
 
 
-def _inputs(args: Any) -> Tuple:
+def _inputs(args: Arguments) -> Tuple:
     return args if isinstance(args, Tuple) else Tuple(args if isinstance(args, (tuple, list)) else [args])
 
 
-def _results(out_sinfo: Any, dtype: Any) -> list[StructInfo]:
+def _results(out_sinfo: ResultInfo | None, dtype: Any) -> Sequence[StructInfo]:
     """The types of results: one, several, or a shape with its type beside it."""
     if out_sinfo is None:
         raise GraphError('a call needs the type of its result; fix: out_sinfo=R.Tensor((1, 128), "float32")')
     if isinstance(out_sinfo, StructInfo):
         return list(getattr(out_sinfo, "fields", [out_sinfo]))
-    items = list(out_sinfo) if isinstance(out_sinfo, (tuple, list)) else [out_sinfo]
+    items: list[Any] = list(out_sinfo) if isinstance(out_sinfo, (tuple, list)) else [out_sinfo]
     if items and all(isinstance(i, StructInfo) for i in items):
         return [as_struct_info(i) for i in items]
     if items and all(isinstance(i, (tuple, list)) for i in items):  # shapes
@@ -173,13 +188,13 @@ def _results(out_sinfo: Any, dtype: Any) -> list[StructInfo]:
     return [TensorStructInfo(items, dtype)]
 
 
-def linear(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None) -> Any:
+def linear(data: Operand, weight: Operand, bias: Operand | None = None, out_dtype: str | None = None) -> Call:
     """`data @ weight.T + bias`, of three operators."""
-    product = find("matmul")(data, find("permute_dims")(weight), out_dtype)
-    return product if bias is None else find("add")(product, bias)
+    product = operator_function("matmul")(data, operator_function("permute_dims")(weight), out_dtype)
+    return product if bias is None else operator_function("add")(product, bias)
 
 
-def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "float32") -> Call:
+def full(*args: Any, shape: ShapeLike | None = None, fill_value: Operand | None = None, dtype: str = "float32") -> Call:
     """A tensor of one number: `full((2, 3), 1.0)`; or of one element, `full((2, 3), value, "float16")`."""
     positional = list(args)
     shape = positional.pop(0) if shape is None and positional else shape
@@ -194,7 +209,7 @@ def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "fl
 _BATCH_NORM = ("axis", "epsilon", "center", "scale", "momentum", "training")
 
 
-def batch_norm(*args: Any, momentum: float | None = None, training: bool = False, **attrs: Any) -> Call:
+def batch_norm(*args: object, momentum: float | None = None, training: bool = False, **attrs: object) -> Call:
     """The normalized value, by the running mean and variance: `batch_norm(x, gamma, beta, mean, var, axis=1)`.
 
     momentum is without effect. Errors: GraphError for training=True.
@@ -209,7 +224,7 @@ def batch_norm(*args: Any, momentum: float | None = None, training: bool = False
     return operator_function("nn.batch_norm")(*tensors, **options, **attrs)
 
 
-_COMPOSED: dict[str, Callable[..., Any]] = {"full": full, "linear": linear, "nn.batch_norm": batch_norm}
+_COMPOSED: dict[str, Callable[..., Call]] = {"full": full, "linear": linear, "nn.batch_norm": batch_norm}
 """Functions with arguments of their own, that call operators of the table."""
 
 _ALIASES = {"dense": "nn.dense", "relu": "nn.relu"}

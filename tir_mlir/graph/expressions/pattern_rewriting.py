@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions.graph_function import Function
@@ -13,8 +13,13 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import CallPattern, DFPattern
 from tir_mlir.graph.rewrite.pattern import Matcher
 
+Matches: TypeAlias = dict[DFPattern, Any]
+"""What each part of a pattern is."""
+Rewriter: TypeAlias = Callable[[Expr, Matches], Expr]
+GraphT = TypeVar("GraphT", Function, Graph)
 
-def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, Expr]], Any], func: Any) -> Any:
+
+def rewrite_call(pattern: DFPattern, rewriter: Rewriter, func: GraphT) -> GraphT:
     """The function with `rewriter(expr, found)` for each value that matches; `found`: what each part of the pattern is.
 
         lv = R.multiply(x, y); gv = R.add(lv, z)     ->     gv = R.ewise_fma(x, y, z)
@@ -23,7 +28,7 @@ def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, E
     with its weights; of the function of a module, whose weights are inputs, a function. Errors: GraphError.
     """
     if isinstance(func, Graph):
-        rewritten = rewrite_call(pattern, rewriter, func.module[func.name])
+        rewritten = rewrite_call(pattern, rewriter, Function.of_module(func.module, func.name))
         return Graph(rewritten.isolated_module, func.weights, func.name)
     if not isinstance(func, Function):
         raise GraphError(f"rewrite_call takes a graph, not {short_repr(func)}")
@@ -31,20 +36,20 @@ def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, E
 
 
 class _CallRewriter(PyExprMutator):
-    def __init__(self, pattern: DFPattern, rewriter: Callable[..., Any]):
+    def __init__(self, pattern: DFPattern, rewriter: Rewriter):
         super().__init__()
         self.pattern, self.rewriter = pattern, rewriter
 
-    def visit_call_(self, call: Call) -> Any:
+    def visit_call_(self, call: Call) -> object:
         return self._rewrite(self.visit_expr_post_order(call))
 
-    def visit_tuple_getitem_(self, op: TupleGetItem) -> Any:
+    def visit_tuple_getitem_(self, op: TupleGetItem) -> object:
         return self._rewrite(self.visit_expr_post_order(op))
 
-    def _rewrite(self, expr: Any) -> Any:
-        matches = (
-            self.pattern.find_matches(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
-        )
+    def _rewrite(self, expr: object) -> object:
+        if not isinstance(expr, (Call, TupleGetItem)):
+            return expr
+        matches = self.pattern.find_matches(expr, self.lookup_binding)
         return expr if matches is None else self.rewriter(expr, matches)
 
 
@@ -64,7 +69,7 @@ class PatternContext:
         DFPattern._open.append(self.patterns)
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         DFPattern._open.pop()
 
     @property
@@ -76,8 +81,8 @@ class PatternContext:
 
 def rewrite_bindings(
     ctx: PatternContext,
-    rewriter: Callable[[dict[DFPattern, Any], dict[Var, Expr]], Mapping[Var, Any]],
-    func: Any,
+    rewriter: Callable[[Matches, dict[Var, Expr]], Mapping[Var, Expr]],
+    func: Function,
 ) -> Function:
     """The function with the values of `rewriter(found, bindings)`, by variable, wherever all patterns match.
 
@@ -101,10 +106,10 @@ def rewrite_bindings(
     return remove_all_unused(reorder_bindings(func, {**values, **replacements})) if replacements else func
 
 
-def _first_match(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var]) -> dict[DFPattern, Any] | None:
+def _first_match(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var]) -> Matches | None:
     """The first match of all output patterns on distinct bindings."""
 
-    def go_on(number: int, matcher: Matcher, matched_vars: tuple[Var, ...]) -> dict[DFPattern, Any] | None:
+    def go_on(number: int, matcher: Matcher, matched_vars: tuple[Var, ...]) -> Matches | None:
         if number == len(outputs):
             return matcher.matches
         for var in among:
@@ -129,9 +134,9 @@ class _Reordered(PyExprMutator):
     def __init__(self, values: Mapping[Var, Expr]):
         super().__init__()
         self.values = values
-        self.made: dict[int, Any] = {}
-        self.kept: list[Any] = []  # so that their ids remain theirs
-        self.open: list[Var] = []
+        self.made: dict[int, Expr] = {}
+        self.kept: list[Expr] = []  # so that their ids remain theirs
+        self.open: list[Expr] = []
 
     def visit_seq_expr_(self, seq: SeqExpr) -> SeqExpr:
         emitter = self.builder_.emitter
@@ -141,7 +146,7 @@ class _Reordered(PyExprMutator):
         emitter.in_dataflow = False
         return SeqExpr(emitter.blocks, emitter.operand(self._operand(seq.body)))
 
-    def _operand(self, expr: Any) -> Any:
+    def _operand(self, expr: Expr) -> Expr:
         """An expression in the new function, bound to a variable if it is a call."""
         if isinstance(expr, Var) and expr not in self.values:
             return expr
@@ -162,7 +167,7 @@ class _Reordered(PyExprMutator):
         new_var = var if var.struct_info == value.struct_info else type(var)(var.name_hint, value.struct_info)
         return self.builder_.emit_normalized(VarBinding(new_var, value))
 
-    def _value(self, expr: Any) -> Any:
+    def _value(self, expr: Expr) -> Expr:
         """An expression with operands of the new function."""
         if isinstance(expr, Call):
             return Call(expr.op, [self._operand(a) for a in expr.args], expr.attrs, expr.sinfo_args or None)
@@ -178,14 +183,14 @@ def var_values(func: Function) -> dict[Var, Expr]:
     return {binding.var: binding.value for binding in func.body.bindings}
 
 
-def variables(value: Any) -> list[Var]:
+def variables(value: object) -> list[Var]:
     """The variables that a value reads, in order."""
     if isinstance(value, Var):
         return [value]
     return [v for part in _operands(value) for v in variables(part)]
 
 
-def _operands(value: Any) -> list[Any]:
+def _operands(value: object) -> Sequence[object]:
     if isinstance(value, Call):
         return value.args
     if isinstance(value, Tuple):

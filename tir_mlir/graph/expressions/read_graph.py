@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -29,6 +29,9 @@ from tir_mlir.graph.operators.attributes import for_te
 from tir_mlir.script.module import GlobalVar
 from tir_mlir.script.printer.graphs import REGION, WEIGHTS, constant_array
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.expressions.graph_function import Function
+
 CALL_TIR = Op.get("relax.call_tir")
 CALL_DPS_PACKED = Op.get("relax.call_dps_packed")
 BRANCH, LOOP = Op.get("relax.branch"), Op.get("relax.loop")
@@ -40,7 +43,7 @@ class ReadGraph:
 
     params: list[Var]
     body: SeqExpr
-    attributes: dict[str, Any]
+    attributes: dict[str, object]
 
 
 def read_graph(func: TensorFunc) -> ReadGraph:
@@ -56,7 +59,7 @@ def read_graph(func: TensorFunc) -> ReadGraph:
         _read_node(node, values, outputs, bindings)
     results = [values[v] for v in func.outputs]
     body = Tuple(results) if func.returns_tuple else results[0]
-    attributes = dict(func.attributes)
+    attributes: dict[str, object] = dict(func.attributes)
     if (owner := attrs.get(func.op, encoding.OF)) is not None:
         attributes |= {encoding.OF: owner, encoding.DERIVES: attrs.get(func.op, encoding.DERIVES)}
     weights = {func.input_name(n): w for n in range(len(func.inputs)) if (w := func.weight(n)) is not None}
@@ -114,7 +117,7 @@ def _value(node: Node, inputs: list[Expr], infos: list[TensorStructInfo]) -> Exp
     return called
 
 
-def nodes_of(func: Any, graph: TensorFunc) -> dict[Var, Node]:
+def nodes_of(func: Function, graph: TensorFunc) -> dict[Var, Node]:
     """The nodes of a graph by the variables that are bound to their calls, of the graph as a function."""
     bound = [binding.var for binding in func.body.bindings if isinstance(binding.value, Call)]
     return dict(zip(bound, [node for node in graph.nodes if node.kind != "constant"], strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.ir import dtypes
@@ -11,11 +11,22 @@ from tir_mlir.graph.size_code import GraphSizes, checked_dtype
 from tir_mlir.te import Var
 from tir_mlir.te.expr import Expr as TeExpr
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tir_mlir.graph.size_code import ShapeLike, SizeLike
+    from tir_mlir.te import Tensor
+
+Dim: TypeAlias = int | TeExpr
+"""A size of a shape: a number, or a te expression of named sizes."""
+Annotation: TypeAlias = "StructInfo | type[StructInfo] | DynTensorType | Sequence[Annotation]"
+"""What stands for a StructInfo: `R.Tensor` is one of which nothing else is known."""
+
 
 class _SharedSizes(GraphSizes):
     """Sizes of all functions: a name is one size, whatever variable of the user's has it."""
 
-    def _adopt(self, key: str, leaf: Any) -> None:
+    def _adopt(self, key: str, leaf: Var | Tensor) -> None:
         if leaf.name not in self.variables and isinstance(leaf, Var):
             self.variables[leaf.name] = leaf
         self._names[key] = leaf.name
@@ -25,13 +36,13 @@ SIZES = _SharedSizes()
 """The variables that sizes given as text stand for: one for a name."""
 
 
-class ShapeExpr(tuple[Any, ...]):
+class ShapeExpr(tuple[Dim, ...]):
     """A shape: numbers, and te expressions of named sizes."""
 
     kinds = ("shape_expr",)
 
     @property
-    def values(self) -> tuple[Any, ...]:
+    def values(self) -> tuple[Dim, ...]:
         return tuple(self)
 
     @property
@@ -74,7 +85,7 @@ class ObjectStructInfo(StructInfo):
 class ShapeStructInfo(StructInfo):
     """The value is a shape."""
 
-    def __init__(self, values: Sequence[Any] | None = None, ndim: int = -1):
+    def __init__(self, values: ShapeLike | None = None, ndim: int = -1):
         self.values = None if values is None else shape_of(values)
         self.ndim = ndim if self.values is None else len(self.values)
 
@@ -95,7 +106,13 @@ class TensorStructInfo(StructInfo):
     A name of an element type that stands alone is the type, not the size.
     """
 
-    def __init__(self, shape: Any = None, dtype: Any = None, vdevice: Any = None, ndim: int | None = None):
+    def __init__(
+        self,
+        shape: ShapeLike | None = None,
+        dtype: str | np.dtype | None = None,
+        vdevice: object = None,
+        ndim: int | None = None,
+    ):
         if isinstance(shape, str) and dtype is None and shape in dtypes.NAMES:
             shape, dtype = None, shape
         _check_device(vdevice)
@@ -128,7 +145,7 @@ class TensorStructInfo(StructInfo):
 class PrimStructInfo(TensorStructInfo):
     """The value is a number: `R.Prim("int64")` is a tensor without axes, `R.Tensor((), "int64")`."""
 
-    def __init__(self, dtype: Any = None, value: Any = None):
+    def __init__(self, dtype: str | None = None, value: object = None):
         if value is not None or dtype is None:
             raise GraphError(
                 f"R.Prim has an element type, not a value ({short_repr(value)}); fix: a number is R.const(2, "
@@ -140,7 +157,7 @@ class PrimStructInfo(TensorStructInfo):
 class TupleStructInfo(StructInfo):
     """The value is a tuple."""
 
-    def __init__(self, fields: Iterable[StructInfo]):
+    def __init__(self, fields: Iterable[Annotation]):
         self.fields = [as_struct_info(f) for f in fields]
 
     def _agrees(self, rhs: StructInfo) -> bool:
@@ -166,14 +183,14 @@ class DynTensorType:
         return f'Tensor(ndim={self.ndim}, dtype="{self.dtype}")'
 
 
-def _check_device(vdevice: Any) -> None:
+def _check_device(vdevice: object) -> None:
     """Errors: GraphError for another device than the CPU."""
     kind = str(getattr(vdevice, "target", vdevice)).partition(":")[0].split(" ")[0]
     if vdevice is not None and kind not in ("cpu", "llvm"):
         raise GraphError(f'graphs run on the CPU, not on {short_repr(vdevice)}; fix: vdevice="cpu", or none')
 
 
-def as_struct_info(annotation: Any) -> StructInfo:
+def as_struct_info(annotation: object) -> StructInfo:
     """A StructInfo, also of what stands for one without being called, such as `R.Tensor`."""
     if isinstance(annotation, StructInfo):
         return annotation
@@ -182,39 +199,38 @@ def as_struct_info(annotation: Any) -> StructInfo:
     if isinstance(annotation, DynTensorType):
         return TensorStructInfo(None, annotation.dtype, ndim=annotation.ndim)
     if getattr(annotation, "tir_construct", "") == "dtype":  # T.int64
-        return PrimStructInfo(annotation.dtype)
+        return PrimStructInfo(str(getattr(annotation, "dtype", "")))
     if isinstance(annotation, (list, tuple)):
         return TupleStructInfo(annotation)
     raise GraphError(f'the annotation of a value is R.Tensor((1, 784), "float32"), not {short_repr(annotation)}')
 
 
-def shape_of(dims: Any) -> ShapeExpr:
+def shape_of(dims: ShapeLike) -> ShapeExpr:
     """A shape: numbers remain, text becomes variables. Errors: GraphError."""
-    if isinstance(dims, (int, str, TeExpr)) or hasattr(dims, "__index__"):
-        dims = (dims,)
-    if not isinstance(dims, (tuple, list)):
+    sizes = (dims,) if isinstance(dims, (SupportsIndex, str, TeExpr)) else dims
+    if not isinstance(sizes, (tuple, list)):
         raise GraphError(f"a shape is a tuple of sizes, not {short_repr(dims)}")
-    return ShapeExpr(_size(size) for size in dims)
+    return ShapeExpr(_size(size) for size in sizes)
 
 
-def _size(dim: Any) -> Any:
+def _size(dim: SizeLike) -> Dim:
     if isinstance(dim, TeExpr):
         return dim
     text = SIZES.text(dim)  # checks it
     return SIZES.expression(text) if isinstance(text, str) else text
 
 
-def _sizes_agree(lhs: Sequence[Any] | None, rhs: Sequence[Any] | None) -> bool:
+def _sizes_agree(lhs: Sequence[Dim] | None, rhs: Sequence[Dim] | None) -> bool:
     """Whether sizes that are numbers in both shapes are equal."""
     pairs = zip(lhs or (), rhs or (), strict=False)
     return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 
 
-def sizes_text(shape: Iterable[Any]) -> tuple[str, ...]:
+def sizes_text(shape: Iterable[object]) -> tuple[str, ...]:
     """A shape as text, for comparison."""
     return tuple(map(str, shape))
 
 
-def _sizes(shape: Sequence[Any] | None) -> str:
+def _sizes(shape: Sequence[Dim] | None) -> str:
     texts = sizes_text(shape or ())
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions.block_builder import BlockBuilder
-from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.graph_function import Function, FunctionHome, ModuleFunction
 from tir_mlir.graph.expressions.nodes import (
     BindingBlock,
     Call,
@@ -27,6 +27,7 @@ from tir_mlir.graph.expressions.nodes import (
 from tir_mlir.script.module import GlobalVar, IRModule
 
 _Class = TypeVar("_Class", bound=type)
+GraphT = TypeVar("GraphT", Function, IRModule)
 
 
 def visitor(cls: _Class) -> _Class:
@@ -48,11 +49,11 @@ def _check_class(cls: _Class, base: type, word: str) -> _Class:
 class _Functor:
     """Calls the method of an expression's kind."""
 
-    def visit_expr(self, expr: Any) -> Any:
+    def visit_expr(self, expr: object) -> Any:
         """Call the method of this kind of expression: `visit_call_` of a call."""
-        if not getattr(expr, "kinds", ()):
+        if not (kinds := getattr(expr, "kinds", ())):
             raise GraphError(f"no visit of {short_repr(expr)}")
-        return getattr(self, f"visit_{expr.kinds[0]}_")(expr)
+        return getattr(self, f"visit_{kinds[0]}_")(expr)
 
 
 class PyExprVisitor(_Functor):
@@ -146,7 +147,7 @@ class PyExprMutator(_Functor):
         self.builder_ = BlockBuilder(mod)
         self._remap: dict[Var, Var] = {}
 
-    def visit_expr_post_order(self, expr: Any) -> Any:
+    def visit_expr_post_order(self, expr: object) -> Any:
         """The expression with its parts rewritten."""
         if isinstance(expr, Call):
             return self._call(expr)
@@ -166,10 +167,10 @@ class PyExprMutator(_Functor):
     visit_function_ = visit_seq_expr_ = visit_global_var_ = visit_extern_func_ = visit_expr_post_order
     visit_shape_expr_ = visit_op_ = visit_expr_post_order
 
-    def visit_dataflow_var_(self, op: DataflowVar) -> Any:
+    def visit_dataflow_var_(self, op: DataflowVar) -> object:
         return self.visit_var_(op)
 
-    def visit_prim_value_(self, op: PrimValue) -> Any:
+    def visit_prim_value_(self, op: PrimValue) -> object:
         return self.visit_constant_(op)
 
     def _call(self, call: Call) -> Call:
@@ -206,11 +207,11 @@ class PyExprMutator(_Functor):
         emitter.in_dataflow = False
         return emitter.blocks[-1]
 
-    def visit_binding_block_(self, block: BindingBlock) -> Any:
+    def visit_binding_block_(self, block: BindingBlock) -> object:
         for binding in block.bindings:
             self.visit_binding(binding)
 
-    def visit_dataflow_block_(self, block: DataflowBlock) -> Any:
+    def visit_dataflow_block_(self, block: DataflowBlock) -> object:
         for binding in block.bindings:
             self.visit_binding(binding)
 
@@ -246,11 +247,11 @@ class PyExprMutator(_Functor):
     def get_var_remap(self, vid: Var) -> Var:
         return self._remap.get(vid, vid)
 
-    def lookup_binding(self, var: Any) -> Expr | None:
+    def lookup_binding(self, var: object) -> Expr | None:
         """What a variable of the new function is bound to, None for a parameter."""
         return self.builder_.lookup_binding(var)
 
-    def remove_all_unused(self, func: Any) -> Any:
+    def remove_all_unused(self, func: GraphT) -> GraphT:
         """The function without the bindings that nothing uses."""
         return remove_all_unused(func)
 
@@ -258,19 +259,19 @@ class PyExprMutator(_Functor):
 class _Home:
     """The functions that a rewritten function may call: those of its module, and those that the rewriter added."""
 
-    def __init__(self, builder: BlockBuilder, module: Any):
+    def __init__(self, builder: BlockBuilder, module: FunctionHome | None):
         self.builder, self.module = builder, module
 
     @property
-    def functions(self) -> dict[str, Any]:
+    def functions(self) -> dict[str, ModuleFunction]:
         return {**({} if self.module is None else self.module.functions), **self.builder.functions}
 
 
-def _all_identical(new: list[Any], old: list[Any]) -> bool:
+def _all_identical(new: list[object], old: list[Any]) -> bool:
     return all(a is b for a, b in zip(new, old, strict=True))
 
 
-def remove_all_unused(func: Any) -> Any:
+def remove_all_unused(func: GraphT) -> GraphT:
     """A function, or a module, without the bindings that nothing uses. Calls of registered functions remain."""
     if isinstance(func, IRModule):
         module = func.clone()

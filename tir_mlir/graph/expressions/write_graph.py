@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
 from tir_mlir.dialect.graph import LoopFacts, encoding
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.extensions import implement
-from tir_mlir.graph.builder import GraphBuilder, Value
+from tir_mlir.graph.builder import GraphBuilder, ResultType, Value, Values, value_list
 from tir_mlir.graph.expressions.graph_function import Function, callees_of
 from tir_mlir.graph.expressions.nodes import (
     Call,
@@ -24,7 +24,7 @@ from tir_mlir.graph.expressions.nodes import (
     Var,
 )
 from tir_mlir.graph.expressions.read_graph import BRANCH, CALL_DPS_PACKED, CALL_TIR, LOOP
-from tir_mlir.graph.expressions.struct_info import TensorStructInfo, TupleStructInfo
+from tir_mlir.graph.expressions.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.module import GlobalVar, IRModule, write_graphs
 from tir_mlir.script.printer.graphs import REGION, WEIGHTS
@@ -41,7 +41,7 @@ class _GraphWriter:
     def __init__(self, module: IRModule, name: str, function: Function):
         self.function = function
         self.builder = GraphBuilder(name, module)
-        self.values: dict[Var, Any] = {}
+        self.values: dict[Var, Values] = {}
         self.constants: dict[Constant, Value] = {}
         self.item_names = _item_names(function)
 
@@ -58,7 +58,7 @@ class _GraphWriter:
         for binding in function.body.bindings:
             self.values[binding.var] = self._write_binding(binding.var, binding.value)
         outputs = self._operand(function.body.body)
-        builder.output(*(outputs if isinstance(outputs, tuple) else (outputs,)))
+        builder.output(*value_list(outputs))
         with enter_context():
             if isinstance(outputs, tuple) and len(outputs) == 1:
                 attrs.put(builder.func.op, encoding.UNIT_TUPLE, True)
@@ -79,7 +79,7 @@ class _GraphWriter:
             )
         return self.builder.input(name or param.name_hint, tuple(info.shape), info.dtype, weight=weight)
 
-    def _write_binding(self, var: Var, value: Any) -> Any:
+    def _write_binding(self, var: Var, value: Expr) -> Values:
         """What a binding computes: a Value, or a tuple of them."""
         if not isinstance(value, Call):
             return self._operand(value)
@@ -112,14 +112,13 @@ class _GraphWriter:
             return self._call(value, "lv")
         raise GraphError(f"{value!r} is not a tensor of a graph")
 
-    def _call(self, call: Call, name: str | list[str]) -> Any:
+    def _call(self, call: Call, name: str | list[str]) -> Values:
         op = call.op
         if op in (BRANCH, LOOP):
             return self._control(call, name)
         if op in (CALL_TIR, CALL_DPS_PACKED):
             callee, arg_tuple = call.args[0], call.args[1]
-            inputs = self._operand(arg_tuple)
-            inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+            inputs = value_list(self._operand(arg_tuple))
             results = [_result(self.builder, i) for i in call.sinfo_args]
             if isinstance(callee, ExternFunc):
                 return self.builder.call_packed(callee.global_symbol, inputs, results, name_hint=name)
@@ -128,15 +127,15 @@ class _GraphWriter:
         if isinstance(op, GlobalVar):
             return self.builder.call(str(op), operands, name_hint=name)
         if isinstance(op, Op) and op.short in OPERATORS:
-            flat = [v for o in operands for v in (o if isinstance(o, tuple) else (o,))]
+            flat = [v for o in operands for v in value_list(o)]
             return self.builder.op(op.short, *flat, **call.all_attrs, name_hint=name)
         raise GraphError(f"{op!r} is not an operator of the table, nor a function of the module")
 
-    def _control(self, call: Call, name: str | list[str]) -> Any:
+    def _control(self, call: Call, name: str | list[str]) -> Values:
         """A branch or a loop, whose regions are in the module."""
         regions = [str(arg) for arg in call.args if isinstance(arg, GlobalVar)]
         operands = [self._operand(arg) for arg in call.args if not isinstance(arg, GlobalVar)]
-        flat = [v for o in operands for v in (o if isinstance(o, tuple) else (o,))]
+        flat = [v for o in operands for v in value_list(o)]
         facts = LoopFacts(**call.attrs) if call.op == LOOP else None
         results = [_result(self.builder, i) for i in call.sinfo_args]
         return self.builder.control(regions, flat, results, facts, name_hint=name)
@@ -152,7 +151,7 @@ def _item_names(function: Function) -> dict[tuple[Var, int], str]:
     return names
 
 
-def _result(builder: GraphBuilder, info: Any) -> tuple[Any, str]:
+def _result(builder: GraphBuilder, info: StructInfo) -> ResultType:
     if not isinstance(info, TensorStructInfo) or info.shape is None:
         raise GraphError(f"a call in {builder.func.name} makes {info}; fix: out_sinfo=R.Tensor(shape, dtype)")
     return tuple(info.shape), info.dtype
