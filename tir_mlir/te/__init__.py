@@ -12,7 +12,7 @@ The result is the PrimFunc of the equivalent TVMScript. Functions of `T` (`T.exp
 """
 
 from tir_mlir.te import scalar_functions
-from tir_mlir.te.expr import Expr, Var, size_var, var
+from tir_mlir.te.expr import Expr, ExprLike, Shape, Size, Var, size_var, var
 from tir_mlir.te.prim_func import create_prim_func
 from tir_mlir.te.scalar_functions import *  # noqa: F403
 from tir_mlir.te.statements import statements
@@ -21,6 +21,7 @@ from tir_mlir.te.tensor import (
     IterVar,
     PlaceholderOp,
     Reducer,
+    ReductionValue,
     Tensor,
     comm_reducer,
     compute,
@@ -34,7 +35,8 @@ from tir_mlir.te.tensor import (
 )
 
 __all__ = [
-    "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute", "max",
-    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "statements", "sum", "update", "var",
+    "ComputeOp", "Expr", "ExprLike", "IterVar", "PlaceholderOp", "ReductionValue", "Reducer", "Shape", "Size", "Tensor",
+    "Var", "comm_reducer", "compute", "create_prim_func", "max", "min", "placeholder", "prod", "reduce_axis",
+    "size_var", "statements", "sum", "update", "var",
     *scalar_functions.__all__,
 ]  # fmt: skip

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.dialect.symbolic import from_ast
+from tir_mlir.dialect.symbolic import IntExpr, from_ast
 from tir_mlir.extensions import extension_point
 from tir_mlir.te.source_location import refuse, set_location
 
+if TYPE_CHECKING:
+    from tir_mlir.te.tensor import Tensor
+
+    Leaf: TypeAlias = "Var | Tensor"
+    """What the names in the AST of an expression stand for."""
+
+N = TypeVar("N", bound=ast.AST)
 _keys = itertools.count()
 
 
@@ -32,7 +39,7 @@ class Expr:
 
     __hash__ = object.__hash__
 
-    def __init__(self, node: ast.expr, leaves: dict[str, Any] | None = None):
+    def __init__(self, node: ast.expr, leaves: dict[str, Leaf] | None = None):
         self.node = node
         self.leaves = leaves or {}  # key of a name in the AST -> its variable or tensor
 
@@ -45,61 +52,61 @@ class Expr:
         """Cast to another type."""
         return t_call("cast", self, dtype)
 
-    def __add__(self, rhs: Any) -> Expr:
+    def __add__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.Add, self, rhs)
 
-    def __radd__(self, lhs: Any) -> Expr:
+    def __radd__(self, lhs: ExprLike) -> Expr:
         return _binary(ast.Add, lhs, self)
 
-    def __sub__(self, rhs: Any) -> Expr:
+    def __sub__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.Sub, self, rhs)
 
-    def __rsub__(self, lhs: Any) -> Expr:
+    def __rsub__(self, lhs: ExprLike) -> Expr:
         return _binary(ast.Sub, lhs, self)
 
-    def __mul__(self, rhs: Any) -> Expr:
+    def __mul__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.Mult, self, rhs)
 
-    def __rmul__(self, lhs: Any) -> Expr:
+    def __rmul__(self, lhs: ExprLike) -> Expr:
         return _binary(ast.Mult, lhs, self)
 
-    def __truediv__(self, rhs: Any) -> Expr:
+    def __truediv__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.Div, self, rhs)
 
-    def __rtruediv__(self, lhs: Any) -> Expr:
+    def __rtruediv__(self, lhs: ExprLike) -> Expr:
         return _binary(ast.Div, lhs, self)
 
-    def __floordiv__(self, rhs: Any) -> Expr:
+    def __floordiv__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.FloorDiv, self, rhs)
 
-    def __rfloordiv__(self, lhs: Any) -> Expr:
+    def __rfloordiv__(self, lhs: ExprLike) -> Expr:
         return _binary(ast.FloorDiv, lhs, self)
 
-    def __mod__(self, rhs: Any) -> Expr:
+    def __mod__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.Mod, self, rhs)
 
-    def __rmod__(self, lhs: Any) -> Expr:
+    def __rmod__(self, lhs: ExprLike) -> Expr:
         return _binary(ast.Mod, lhs, self)
 
-    def __lshift__(self, rhs: Any) -> Expr:
+    def __lshift__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.LShift, self, rhs)
 
-    def __rshift__(self, rhs: Any) -> Expr:
+    def __rshift__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.RShift, self, rhs)
 
-    def __and__(self, rhs: Any) -> Expr:
+    def __and__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.BitAnd, self, rhs)
 
-    def __or__(self, rhs: Any) -> Expr:
+    def __or__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.BitOr, self, rhs)
 
-    def __xor__(self, rhs: Any) -> Expr:
+    def __xor__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.BitXor, self, rhs)
 
-    def __pow__(self, rhs: Any) -> Expr:
+    def __pow__(self, rhs: ExprLike) -> Expr:
         return _binary(ast.Pow, self, rhs)
 
-    def __rpow__(self, lhs: Any) -> Expr:
+    def __rpow__(self, lhs: ExprLike) -> Expr:
         return _binary(ast.Pow, lhs, self)
 
     def __neg__(self) -> Expr:
@@ -108,16 +115,16 @@ class Expr:
     def __invert__(self) -> Expr:
         return Expr(set_location(ast.UnaryOp(ast.Invert(), self.node)), self.leaves)
 
-    def __lt__(self, rhs: Any) -> Expr:
+    def __lt__(self, rhs: ExprLike) -> Expr:
         return _compare(ast.Lt, self, rhs)
 
-    def __le__(self, rhs: Any) -> Expr:
+    def __le__(self, rhs: ExprLike) -> Expr:
         return _compare(ast.LtE, self, rhs)
 
-    def __gt__(self, rhs: Any) -> Expr:
+    def __gt__(self, rhs: ExprLike) -> Expr:
         return _compare(ast.Gt, self, rhs)
 
-    def __ge__(self, rhs: Any) -> Expr:
+    def __ge__(self, rhs: ExprLike) -> Expr:
         return _compare(ast.GtE, self, rhs)
 
     def __eq__(self, rhs: object) -> Expr:  # type: ignore[override]
@@ -132,10 +139,10 @@ class Expr:
             "conditions with te.all and te.any, take a maximum with te.max(x, y)"
         )
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> NoReturn:
         raise refuse("a tensor expression is a scalar: it cannot be iterated over")
 
-    def tir_call(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Expr:
+    def tir_call(self, name: str, args: tuple[ExprLike | str, ...], keywords: Mapping[str, ExprLike | str]) -> Expr:
         """`T.exp(x)` with an expression for `x`."""
         return t_call(name, *args, **keywords)
 
@@ -146,7 +153,7 @@ class Expr:
 class _Equality(Expr):
     """`a == b`: an expression; `bool()` of it is object identity, as needed by Python containers."""
 
-    def __init__(self, op: type[ast.cmpop], lhs: Any, rhs: Any):
+    def __init__(self, op: type[ast.cmpop], lhs: Expr, rhs: object):
         if not isinstance(rhs, (Expr, bool, int, float, np.generic)):
             super().__init__(
                 set_location(ast.Constant(op is ast.NotEq))
@@ -182,6 +189,20 @@ class Var(Expr):
         return self._dtype
 
 
+class Element(Protocol):
+    """A tensor without axes, or one with all its indices: it stands for its only element."""
+
+    def element(self) -> Expr: ...
+
+
+ExprLike: TypeAlias = Expr | float | np.generic | Element
+"""An operand of an expression: an expression, a number, or a tensor without axes."""
+Size: TypeAlias = int | Expr
+"""A size of a shape, or an index: a number, or an expression of variables."""
+Shape: TypeAlias = Size | Sequence[Size]
+"""A shape: its sizes, or the one that it has."""
+
+
 def var(name: str = "tindex", dtype: str = "int32") -> Var:
     """A variable. In a shape it is a size, known at the call from the arrays: `te.placeholder((te.var("n"), 8))`.
     Elsewhere it is a scalar parameter of type `dtype`, which the call passes.
@@ -201,7 +222,7 @@ def fresh_key() -> str:
     return f"<{next(_keys)}>"
 
 
-def lift(value: Any) -> Expr:
+def lift(value: object) -> Expr:
     """Convert a Python number, an expression or a 0-d tensor to an expression."""
     if isinstance(value, Expr):
         return value
@@ -216,7 +237,7 @@ def lift(value: Any) -> Expr:
     raise refuse(f"expected a tensor element, a variable or a number in an expression, not {short_repr(value)}")
 
 
-def t_call(name: str, *args: Any, **keywords: Any) -> Expr:
+def t_call(name: str, *args: object, **keywords: object) -> Expr:
     """Build `T.name(args)`. Strings (dtypes) are passed through."""
     parts = [a if isinstance(a, str) else lift(a) for a in args]
     named_parts = {k: a if isinstance(a, str) else lift(a) for k, a in keywords.items()}
@@ -225,7 +246,7 @@ def t_call(name: str, *args: Any, **keywords: Any) -> Expr:
     return Expr(_call(name, nodes, pairs), _leaves(*parts, *named_parts.values()))
 
 
-def boolean(op: type[ast.boolop], args: tuple[Any, ...]) -> Expr:
+def boolean(op: type[ast.boolop], args: tuple[ExprLike, ...]) -> Expr:
     """`a and b and c`."""
     parts = [lift(a) for a in args]
     if len(parts) == 1:
@@ -233,7 +254,7 @@ def boolean(op: type[ast.boolop], args: tuple[Any, ...]) -> Expr:
     return Expr(set_location(ast.BoolOp(op(), [p.node for p in parts])), _leaves(*parts))
 
 
-def subscript(key: str, owner: Any, indices: tuple[Any, ...]) -> Expr:
+def subscript(key: str, owner: Tensor, indices: Sequence[ExprLike]) -> Expr:
     """One element of a tensor."""
     parts = [lift(i) for i in indices]
     index = parts[0].node if len(parts) == 1 else set_location(ast.Tuple([p.node for p in parts], ast.Load()))
@@ -257,38 +278,38 @@ def t_name(name: str) -> ast.expr:
     return node
 
 
-def _leaves(*parts: Any) -> dict[str, Any]:
-    leaves: dict[str, Any] = {}
+def _leaves(*parts: Expr | str) -> dict[str, Leaf]:
+    leaves: dict[str, Leaf] = {}
     for part in parts:
         if isinstance(part, Expr):
             leaves |= part.leaves
     return leaves
 
 
-def _binary(op: Callable[[], ast.operator], lhs: Any, rhs: Any) -> Expr:
+def _binary(op: Callable[[], ast.operator], lhs: ExprLike, rhs: ExprLike) -> Expr:
     if getattr(lhs, "is_reduction", False) or getattr(rhs, "is_reduction", False):
         raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
     a, b = lift(lhs), lift(rhs)
     return Expr(set_location(ast.BinOp(a.node, op(), b.node)), _leaves(a, b))
 
 
-def _compare(op: type[ast.cmpop], lhs: Any, rhs: Any) -> Expr:
+def _compare(op: type[ast.cmpop], lhs: ExprLike, rhs: ExprLike) -> Expr:
     a, b = lift(lhs), lift(rhs)
     return Expr(set_location(ast.Compare(a.node, [op()], [b.node])), _leaves(a, b))
 
 
-def int_expr(size: Expr, name: Callable[[str], Any], fallback: Callable[[Expr], Any]) -> Any:
+def int_expr(size: Expr, name: Callable[[str], IntExpr], fallback: Callable[[Expr], IntExpr]) -> IntExpr:
     """An expression as an integer expression: `name` makes the leaf of the key of a variable, `fallback` that of a part
     which is not arithmetic of integers.
     """
     return from_ast(size.node, name, lambda node: fallback(Expr(node, size.leaves)))
 
 
-def rename_keys(node: ast.AST, names: dict[str, str]) -> Any:
+def rename_keys(node: N, names: Mapping[str, str]) -> N:
     """A copy of an AST with readable names for its keys."""
-    copy: Any = ast.copy_location(type(node)(**dict(ast.iter_fields(node))), node)
-    if isinstance(node, ast.Name):
-        copy.id = names.get(node.id, node.id)  # type: ignore[attr-defined]
+    copy = ast.copy_location(type(node)(**dict(ast.iter_fields(node))), node)
+    if isinstance(copy, ast.Name):
+        copy.id = names.get(copy.id, copy.id)
     for key, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
             setattr(copy, key, rename_keys(value, names))

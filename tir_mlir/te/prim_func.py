@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from mlir import ir
 
@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.ir import cache_by_structure, enter_context
 from tir_mlir.extensions import implement
 from tir_mlir.script import tir
-from tir_mlir.script.module import PrimFunc
+from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import FunctionSource, arithmetic, build
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.items import dtype_of
@@ -23,8 +23,15 @@ from tir_mlir.te.source_location import TeSource, file_of, refuse, set_location
 from tir_mlir.te.statements import StatementsOp
 from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor, UpdateOp
 
+if TYPE_CHECKING:
+    from tir_mlir.te.expr import Leaf
 
-def create_prim_func(ops: Any, index_dtype_override: str | None = None, assume: Sequence[Expr] = ()) -> PrimFunc:
+MakeStatements: TypeAlias = Callable[[], list[ast.stmt]]
+
+
+def create_prim_func(
+    ops: Leaf | Sequence[Leaf], index_dtype_override: str | None = None, assume: Sequence[Expr] = ()
+) -> PrimFunc:
     """Create the function `main` whose parameters are the given tensors and variables, in order.
 
         A = te.placeholder((128, 128), name="A")
@@ -37,7 +44,7 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None, assume: 
     every call checks.
     Raises ScriptError for an input or a shape variable that is not a parameter, and for verifier errors.
     """
-    args = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    args = list(ops) if isinstance(ops, Sequence) else [ops]
     if not args:
         raise refuse("te.create_prim_func needs the tensors that are the parameters: te.create_prim_func([A, B])")
     for arg in args:
@@ -67,7 +74,7 @@ def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp | StatementsOp]:
     return ordered
 
 
-def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp | StatementsOp]) -> None:
+def _check_inputs(args: Sequence[Leaf], order: Sequence[ComputeOp | StatementsOp]) -> None:
     """Check that all inputs and variables of the computations are bound by the parameters."""
     param_keys = {a.key for a in args}
     bound = {key for a in args for key in script_ast.sizes_of(a)} | param_keys
@@ -88,7 +95,7 @@ def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp | StatementsOp]
 class _FunctionBuilder:
     """Builds the AST of the function and parses it."""
 
-    def __init__(self, args: Sequence[Any]):
+    def __init__(self, args: Sequence[Leaf]):
         self.args = args
         self.names = script_ast.KeyNames()
         self.blocks: set[str] = set()
@@ -96,7 +103,7 @@ class _FunctionBuilder:
         for leaf in [*args, *(v for k, v in sizes.items() if all(k != a.key for a in args))]:
             self.names.give(leaf.key, leaf.name)
 
-    def module(self, order: Sequence[ComputeOp | StatementsOp], assume: Sequence[Expr]) -> Any:
+    def module(self, order: Sequence[ComputeOp | StatementsOp], assume: Sequence[Expr]) -> IRModule:
         params = [script_ast.parameter(a, self.names) for a in self.args]
         origin = order[0].location if order else set_location(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
@@ -142,7 +149,7 @@ class _FunctionBuilder:
         return statements + self._nest([*op.axis, *op.reduce_axis], op.attrs, blocks)
 
     def _nest(
-        self, axes: Sequence[IterVar], attrs: dict[str, Any], blocks: Sequence[tuple[str, Any]]
+        self, axes: Sequence[IterVar], attrs: Mapping[str, object], blocks: Sequence[tuple[str, MakeStatements]]
     ) -> list[ast.stmt]:
         """Loops over axes around blocks of a name and statements."""
         loops = [self.names.fresh(a.name) for a in axes]
@@ -160,7 +167,7 @@ class _FunctionBuilder:
         return [script_ast.size(low, self.names), script_ast.size(low + extent, self.names)]
 
     def _block(
-        self, axes: Sequence[IterVar], attrs: dict[str, Any], title: str, loops: list[str], values: Any
+        self, axes: Sequence[IterVar], attrs: Mapping[str, object], title: str, loops: list[str], values: MakeStatements
     ) -> ast.stmt:
         """A block with one iter per axis, or one unit iter if there are no axes."""
         iters = [self.names.give(a.key, f"v_{a.name}") for a in axes]
@@ -251,7 +258,7 @@ def _is_empty(axis: IterVar) -> bool:
     return isinstance(axis.dom.extent, int) and axis.dom.extent == 0
 
 
-def _plain(value: Any) -> ast.expr:
+def _plain(value: object) -> ast.expr:
     """A Python value as AST."""
     if isinstance(value, dict):
         return ast.Dict([_plain(k) for k in value], [_plain(v) for v in value.values()])
@@ -285,7 +292,7 @@ def _structure(exprs: Sequence[Expr]) -> Hashable:
     numbers: dict[str, int] = {}
     leaves = _leaves(exprs)
 
-    def structure_of(part: Any) -> Hashable:
+    def structure_of(part: object) -> Hashable:
         if isinstance(part, ast.Name):
             leaf = leaves.get(part.id)
             return part.id if leaf is None else (numbers.setdefault(part.id, len(numbers)), *facts(leaf))
@@ -295,7 +302,7 @@ def _structure(exprs: Sequence[Expr]) -> Hashable:
             return (type(part), *[structure_of(getattr(part, name, None)) for name in part._fields])
         return tuple(map(structure_of, part)) if isinstance(part, list) else (type(part), repr(part))
 
-    def facts(leaf: Any) -> tuple[Hashable, ...]:
+    def facts(leaf: Leaf) -> tuple[Hashable, ...]:
         sizes = getattr(leaf, "shape", None)
         if sizes is None:
             return (leaf.dtype,)
@@ -324,7 +331,7 @@ def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
         return prober.found
 
 
-def _leaves(exprs: Sequence[Expr]) -> dict[str, Any]:
+def _leaves(exprs: Sequence[Expr]) -> dict[str, Leaf]:
     """What expressions read, by key, after the named sizes of its shape."""
     read = {key: leaf for expr in exprs for key, leaf in expr.leaves.items()}
     return {key: size for leaf in read.values() for key, size in script_ast.sizes_of(leaf).items()} | read

@@ -8,34 +8,35 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import ParamSpec
 
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS, ScalarFunction
 from tir_mlir.dialect.ops.declare import declare
-from tir_mlir.te.expr import Expr, boolean
+from tir_mlir.te.expr import Expr, ExprLike, boolean
 from tir_mlir.te.expr import t_call as _word
 from tir_mlir.te.source_location import refuse
 
 __all__ = ["Select", "all", "any", "cast", "if_then_else", "infinity", "likely", "max_value", "min_value"]
 
-_Declared = TypeVar("_Declared", bound=Callable[..., Any])
+_P = ParamSpec("_P")
 
 
-def _scalar(word: str = "") -> Callable[[_Declared], _Declared]:
+def _scalar(word: str = "") -> Callable[[Callable[_P, Expr]], Callable[_P, Expr]]:
     """Make a declaration a call of the function of `T` with the same name, or the name `word`."""
 
-    def decorate(declared: _Declared) -> _Declared:
+    def decorate(declared: Callable[_P, Expr]) -> Callable[_P, Expr]:
         name = word or declared.__name__
 
         @functools.wraps(declared)
-        def call(*args: Any, **keywords: Any) -> Any:
+        def call(*args: _P.args, **keywords: _P.kwargs) -> Expr:
             for arg in (*args, *keywords.values()):
-                if not isinstance(arg, Expr) and hasattr(arg, "tir_call"):  # the variables of an index map
-                    return arg.tir_call(name, args, keywords)
+                build = getattr(arg, "tir_call", None)
+                if build is not None and not isinstance(arg, Expr):  # the variables of an index map
+                    return build(name, args, keywords)
             return _word(name, *args, **keywords)
 
-        return call  # pyright: ignore[reportReturnType]
+        return call
 
     return decorate
 
@@ -67,34 +68,37 @@ for _one in SCALAR_FUNCTIONS.values():
 
 
 @_scalar()
-def if_then_else(condition: Any, then_value: Any, else_value: Any) -> Any:
+def if_then_else(condition: ExprLike, then_value: ExprLike, else_value: ExprLike) -> Expr:
     """One of two values, of which only the chosen one is evaluated: it may read an element that exists only then.
 
         te.compute((n,), lambda i: te.if_then_else(i >= 1, A[i - 1], 0.0))
 
     condition: bool; the values: of one type -> that type.
     """
+    ...
 
 
 @_scalar()
-def Select(condition: Any, then_value: Any, else_value: Any) -> Any:
+def Select(condition: ExprLike, then_value: ExprLike, else_value: ExprLike) -> Expr:
     """One of two values, both of which are evaluated: neither may read outside a tensor.
 
         te.compute((n,), lambda i: te.Select(A[i] > 0, A[i], 0.0))
 
     condition: bool; the values: of one type -> that type.
     """
+    ...
 
 
 @_scalar()
-def likely(condition: Any) -> Any:
+def likely(condition: ExprLike) -> Expr:
     """The condition itself: a hint of TVM that is accepted, and has no effect.
 
     condition: bool -> bool.
     """
+    ...
 
 
-def all(*args: Any) -> Expr:
+def all(*args: ExprLike) -> Expr:
     """Whether all conditions hold: `te.all(i >= 1, i < 9)`.
 
     args: at least one bool -> bool.
@@ -102,7 +106,7 @@ def all(*args: Any) -> Expr:
     return boolean(ast.And, _require_conditions("all", args))
 
 
-def any(*args: Any) -> Expr:
+def any(*args: ExprLike) -> Expr:
     """Whether one of the conditions holds: `te.any(i < 1, i >= 9)`.
 
     args: at least one bool -> bool.
@@ -110,7 +114,7 @@ def any(*args: Any) -> Expr:
     return boolean(ast.Or, _require_conditions("any", args))
 
 
-def _require_conditions(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _require_conditions(name: str, args: tuple[ExprLike, ...]) -> tuple[ExprLike, ...]:
     if not args:
         raise refuse(f"te.{name} needs at least one condition: te.{name}(i >= 1, i < 9)")
     return args
@@ -140,7 +144,7 @@ def infinity(dtype: str) -> Expr:
     return _word("infinity", _type(dtype))
 
 
-def cast(value: Any, dtype: str) -> Expr:
+def cast(value: ExprLike, dtype: str) -> Expr:
     """A value in another type: floats lose their fraction in integers, `te.cast(1.9, "int32")` -> 1.
 
     value: a number or bool; dtype: any type. The same as `x.astype(dtype)`.
@@ -148,7 +152,7 @@ def cast(value: Any, dtype: str) -> Expr:
     return _word("cast", value, _type(dtype))
 
 
-def _type(dtype: Any) -> str:
+def _type(dtype: object) -> str:
     name = str(getattr(dtype, "dtype", dtype))
     if name not in dtypes.NAMES:
         kind = "reduction" if hasattr(dtype, "is_reduction") else type(dtype).__name__

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tir_mlir.te.expr import Expr, Var, rename_keys, t_name
+from tir_mlir.te.expr import Expr, Size, Var, rename_keys, t_name
+
+if TYPE_CHECKING:
+    from tir_mlir.te.expr import Leaf
 
 
 class KeyNames:
@@ -35,22 +38,22 @@ class KeyNames:
         self._used.discard(name)
 
 
-def sizes_of(leaf: Any) -> dict[str, Var]:
+def sizes_of(leaf: Leaf) -> dict[str, Var]:
     """The variables in the shape of a tensor."""
-    shape = getattr(leaf, "shape", ())
-    return {key: var for size in shape if isinstance(size, Expr) for key, var in size.leaves.items()}
+    sizes = () if isinstance(leaf, Var) else [size for size in leaf.shape if isinstance(size, Expr)]
+    return {key: var for size in sizes for key, var in size.leaves.items() if isinstance(var, Var)}
 
 
-def size(value: Any, names: KeyNames) -> ast.expr:
+def size(value: Size, names: KeyNames) -> ast.expr:
     """An extent: a number or an expression of shape variables."""
     return rename_keys(value.node, names.of) if isinstance(value, Expr) else ast.Constant(value)
 
 
-def shape(values: Sequence[Any], names: KeyNames) -> ast.expr:
+def shape(values: Sequence[Size], names: KeyNames) -> ast.expr:
     return ast.Tuple([size(v, names) for v in values], ast.Load())
 
 
-def parameter(leaf: Any, names: KeyNames) -> ast.arg:
+def parameter(leaf: Leaf, names: KeyNames) -> ast.arg:
     """`A: T.Buffer((n, 16), "float32")` for a tensor, `n: T.int32` for a variable."""
     if isinstance(leaf, Var):
         return ast.arg(names.of[leaf.key], t_name(leaf.dtype))

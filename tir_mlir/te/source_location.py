@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
-from typing import Any, TypeVar
+from types import CodeType
+from typing import TypeVar
 
 from mlir import ir
 
@@ -24,7 +25,7 @@ _OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph",
 
 
 class _SharedLocation(threading.local):
-    one: dict[str, Any] | None = None
+    one: dict[str, int | str] | None = None
 
 
 _shared_location = _SharedLocation()
@@ -46,7 +47,7 @@ def set_location(node: N) -> N:
     return node
 
 
-def _find_location() -> dict[str, Any]:
+def _find_location() -> dict[str, int | str]:
     """The location of the user's line that is running, as nodes have it."""
     frame = user_frame(*_OURS) or sys._getframe(2)
     line, end_line, column, end = _position(frame.f_code, frame.f_lasti, frame.f_lineno or 1)
@@ -55,14 +56,13 @@ def _find_location() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1024)  # the nodes of an expression come from one line, and its position is searched from the first
-def _position(code: Any, instruction: int, line: int) -> tuple[int, int, int, int]:
+def _position(code: CodeType, instruction: int, line: int) -> tuple[int, int, int, int]:
     """Line, last line, column and last column of an instruction; before Python 3.11 only the line."""
-    if not hasattr(code, "co_positions"):
+    positions = getattr(code, "co_positions", tuple)
+    first, last, column, end = next(islice(positions(), instruction // 2, None), (None,) * 4)
+    if first is None or last is None or column is None or end is None or first != last:
         return line, line, 0, 1
-    span: Any = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-    if None in span or span[0] != span[1]:
-        return line, line, 0, 1
-    return span
+    return first, last, column, end
 
 
 def refuse(message: str) -> ScriptError:

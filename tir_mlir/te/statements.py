@@ -7,24 +7,33 @@ import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from types import CodeType
+from typing import Any, TypeAlias
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.script import tir as T  # noqa: F401  the word of the bodies
-from tir_mlir.te.expr import Expr, Var, lift, rename_keys
+from tir_mlir.te.expr import Expr, N, Shape, Var, rename_keys
 from tir_mlir.te.source_location import refuse, set_location
 from tir_mlir.te.tensor import IterVar, Tensor, checked_name, checked_shape
+
+Constant: TypeAlias = str | float | Expr
+"""What a name around a body of statements may be."""
 
 
 class StatementsOp:
     """The operation of tensors that a block of statements writes, at each point of `axis`."""
 
     def __init__(
-        self, name: str, axis: tuple[IterVar, ...], operands: Sequence[Tensor], results: Any, body: Callable[..., Any]
+        self,
+        name: str,
+        axis: tuple[IterVar, ...],
+        operands: Sequence[Tensor],
+        results: Sequence[tuple[Shape, str]],
+        body: Callable[..., None],
     ):
         self.name, self.axis = name, axis
         self.reduce_axis: tuple[IterVar, ...] = ()
-        self.attrs: dict[str, Any] = {}
+        self.attrs: dict[str, object] = {}
         self.location = set_location(ast.Pass())
         self.input_tensors = list(operands)
         several = len(results) > 1
@@ -58,7 +67,11 @@ class StatementsOp:
 
 
 def statements(
-    shape: Any, operands: Sequence[Tensor], results: Sequence[tuple[Any, str]], body: Callable[..., Any], name: str
+    shape: Shape,
+    operands: Sequence[Tensor],
+    results: Sequence[tuple[Shape, str]],
+    body: Callable[..., None],
+    name: str,
 ) -> Any:
     """Tensors that a block writes: at each point of `shape`, which are independent, it runs `body`.
 
@@ -87,7 +100,7 @@ def statements(
 
 
 @functools.cache
-def _source(code: Any) -> ast.FunctionDef:
+def _source(code: CodeType) -> ast.FunctionDef:
     lines, first = inspect.getsourcelines(code)
     tree = ast.parse(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, first - 1)
@@ -95,11 +108,11 @@ def _source(code: Any) -> ast.FunctionDef:
     assert isinstance(function, ast.FunctionDef)
     for node in ast.walk(function):
         if "lineno" in node._attributes:
-            node.file = code.co_filename  # type: ignore[attr-defined]
+            vars(node)["file"] = code.co_filename
     return function
 
 
-def _parse_function(body: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]]:
+def _parse_function(body: Callable[..., None]) -> tuple[list[str], list[ast.stmt]]:
     """The parameters and the statements of a function."""
     try:
         function = _source(getattr(body, "__code__", None))
@@ -108,16 +121,14 @@ def _parse_function(body: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]
     return [a.arg for a in function.args.args], function.body
 
 
-def _constants(body: Any) -> dict[str, Any]:
+def _constants(body: Callable[..., None]) -> dict[str, Constant]:
     """The captured constants of a function: numbers, texts, sizes."""
     variables = inspect.getclosurevars(body)
     by_name = {**variables.globals, **variables.nonlocals}
-    constants: dict[str, Any] = {}
+    constants: dict[str, Constant] = {}
     for key, value in by_name.items():
-        if isinstance(value, (bool, int, float, str)):
+        if isinstance(value, (bool, int, float, str, Expr)):
             constants[key] = value
-        elif isinstance(value, Expr):
-            constants[key] = lift(value)
     return constants
 
 
@@ -131,30 +142,27 @@ class _Rewrite(ast.NodeTransformer):
         result = self.visit(stmt)
         return result if isinstance(result, list) else [result]
 
-    def generic_visit(self, node: ast.AST) -> Any:
-        copy: Any = ast.copy_location(type(node)(**dict(ast.iter_fields(node))), node)
-        copy.file = getattr(node, "file", "")
+    def generic_visit(self, node: N) -> N:
+        copy = _locate(type(node)(**dict(ast.iter_fields(node))), node)
         for key, value in ast.iter_fields(node):
             if isinstance(value, ast.AST):
                 setattr(copy, key, self.visit(value))
             elif isinstance(value, list):
-                parts: list[Any] = []
+                parts: list[object] = []
                 for item in value:
                     new = self.visit(item) if isinstance(item, ast.AST) else item
                     parts += new if isinstance(new, list) else [new]
                 setattr(copy, key, parts)
         return copy
 
-    def visit_Name(self, node: ast.Name) -> Any:
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id == "T" or node.id in ("range",):
             return node
         if isinstance(node.ctx, ast.Load) and node.id in self.constants and node.id not in self.known:
             return self.constants[node.id]
         if isinstance(node.ctx, ast.Store) and node.id not in self.known:
             self.known[node.id] = self.fresh(node.id)
-        copy: Any = ast.copy_location(ast.Name(self.known.get(node.id, node.id), node.ctx), node)
-        copy.file = getattr(node, "file", "")
-        return copy
+        return _locate(ast.Name(self.known.get(node.id, node.id), node.ctx), node)
 
     def _constant_condition(self, test: ast.expr) -> bool | None:
         """Whether a condition is one of numbers, and true."""
@@ -163,20 +171,25 @@ class _Rewrite(ast.NodeTransformer):
             return not test.operand.value
         return bool(test.value) if isinstance(test, ast.Constant) else None
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
         decided = self._constant_condition(node.test)
         if decided is None:
             return self.generic_visit(node)
         return [s for stmt in (node.body if decided else node.orelse) for s in self.statements(stmt)]
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         decided = self._constant_condition(node.test)
         return self.generic_visit(node) if decided is None else self.visit(node.body if decided else node.orelse)
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         """The value is read before the name is given."""
         value = self.visit(node.value)
-        copy: Any = self.generic_visit(ast.copy_location(ast.Assign(node.targets, ast.Constant(0)), node))
+        copy = self.generic_visit(_locate(ast.Assign(node.targets, ast.Constant(0)), node))
         copy.value = value
-        copy.file = getattr(node, "file", "")
         return copy
+
+
+def _locate(new: N, node: ast.AST) -> N:
+    """Give a new node the location of another."""
+    vars(ast.copy_location(new, node))["file"] = getattr(node, "file", "")
+    return new

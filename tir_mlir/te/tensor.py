@@ -5,21 +5,30 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.te.expr import Expr, Var, dtypes_of, fresh_key, lift, subscript, t_call
+from tir_mlir.te.expr import Expr, ExprLike, Shape, Size, Var, dtypes_of, fresh_key, lift, subscript, t_call
 from tir_mlir.te.source_location import refuse, set_location
+
+if TYPE_CHECKING:
+    from tir_mlir.te.expr import Leaf
+    from tir_mlir.te.statements import StatementsOp
+
+    Operation: TypeAlias = "PlaceholderOp | ComputeOp | StatementsOp"
+
+Values: TypeAlias = ExprLike | Sequence[ExprLike]
+"""What a function of elements returns: a value, or several."""
 
 
 class Range:
     """The values `[min, min + extent)` of an axis."""
 
-    def __init__(self, low: Any, extent: Any):
+    def __init__(self, low: Size, extent: Size):
         self.min = low
         self.extent = extent
 
@@ -30,7 +39,7 @@ class Range:
 class IterVar(Var):
     """An axis: of a tensor (spatial), of a reduction, or ordered: of updates that happen one after the other."""
 
-    def __init__(self, name: str, low: Any, extent: Any, is_reduce: bool, is_ordered: bool = False):
+    def __init__(self, name: str, low: Size, extent: Size, is_reduce: bool, is_ordered: bool = False):
         super().__init__(name)
         self.dom = Range(low, extent)
         self.is_reduce = is_reduce
@@ -42,7 +51,7 @@ class IterVar(Var):
         return self
 
 
-def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
+def reduce_axis(dom: Sequence[Size], name: str = "rv", **_: object) -> IterVar:
     """A reduction axis over [begin, end): `k = te.reduce_axis((0, 128), name="k")`.
 
     The body of a `te.compute` uses it as an index, `te.sum(A[i, k] * B[k, j], axis=k)`; each axis becomes a loop and a
@@ -63,7 +72,7 @@ def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
 class Tensor:
     """The result of an operation. `A[i, j]` is an element, as an expression."""
 
-    def __init__(self, shape: tuple[Any, ...], dtype: str, name: str, op: Any, value_index: int = 0):
+    def __init__(self, shape: tuple[Size, ...], dtype: str, name: str, op: Operation, value_index: int = 0):
         self.shape = shape
         self.dtype = dtype
         self.name = name
@@ -77,10 +86,10 @@ class Tensor:
         return len(self.shape)
 
     @overload
-    def __getitem__(self, indices: tuple[Any, ...]) -> Expr: ...
+    def __getitem__(self, indices: tuple[ExprLike, ...]) -> Expr: ...
     @overload
-    def __getitem__(self, indices: Any) -> Any: ...  # an Expr of a tensor of one axis; else of some of its indices
-    def __getitem__(self, indices: Any) -> Expr | PartialIndex:
+    def __getitem__(self, indices: ExprLike) -> Any: ...  # an Expr of a tensor of one axis; else of some of its indices
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Expr | PartialIndex:
         index_tuple = indices if isinstance(indices, tuple) else (indices,)
         if len(index_tuple) > self.ndim:
             raise refuse(f"{self.name} has {self.ndim} axes but {len(index_tuple)} indices are given")
@@ -90,7 +99,7 @@ class Tensor:
             subscript(self.key, self, index_tuple) if len(index_tuple) == self.ndim else PartialIndex(self, index_tuple)
         )
 
-    def __call__(self, *indices: Any) -> Expr:
+    def __call__(self, *indices: ExprLike) -> Expr:
         if len(indices) != self.ndim:
             raise refuse(f"{self.name} has {self.ndim} axes but {len(indices)} indices are given")
         return subscript(self.key, self, indices) if self.ndim else self.element()
@@ -108,11 +117,11 @@ class Tensor:
 class PartialIndex:
     """A tensor with some of its indices: `A[i]` of `A[i][j]`."""
 
-    def __init__(self, tensor: Tensor, indices: tuple[Any, ...]):
+    def __init__(self, tensor: Tensor, indices: tuple[ExprLike, ...]):
         self._tensor = tensor
         self._indices = indices
 
-    def __getitem__(self, indices: Any) -> Any:
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Expr | PartialIndex:
         return self._tensor[(*self._indices, *(indices if isinstance(indices, tuple) else (indices,)))]
 
     def element(self) -> Expr:
@@ -121,7 +130,7 @@ class PartialIndex:
 
 
 def _arithmetic(name: str) -> Callable[..., Expr]:
-    def method(self: Any, *others: Any) -> Expr:
+    def method(self: Tensor | PartialIndex, *others: ExprLike) -> Expr:
         return getattr(self.element(), name)(*others)
 
     return method
@@ -141,7 +150,7 @@ class PlaceholderOp:
     axis: tuple[IterVar, ...] = ()
     reduce_axis: tuple[IterVar, ...] = ()
 
-    def __init__(self, name: str, shape: tuple[Any, ...], dtype: str):
+    def __init__(self, name: str, shape: tuple[Size, ...], dtype: str):
         self.name = name
         self.shape = shape
         self.dtype = dtype
@@ -156,13 +165,20 @@ class PlaceholderOp:
 class ComputeOp:
     """The operation of computed tensors: expressions, or one reduction, over the points of a shape."""
 
-    def __init__(self, name: str, tag: str, attrs: dict[str, Any], axis: tuple[IterVar, ...], body: Any):
+    def __init__(
+        self,
+        name: str,
+        tag: str,
+        attrs: Mapping[str, object],
+        axis: tuple[IterVar, ...],
+        body: Reduction | Sequence[Expr],
+    ):
         self.name = name
         self.tag = tag
         self.attrs = attrs
         self.axis = axis
-        self.reduction: ReductionValue | None = body if isinstance(body, ReductionValue) else None
-        self.body: list[Expr] = list(body.sources) if isinstance(body, ReductionValue) else list(body)
+        self.reduction: Reduction | None = body if isinstance(body, Reduction) else None
+        self.body: list[Expr] = list(body.sources) if isinstance(body, Reduction) else list(body)
         self.reduce_axis: tuple[IterVar, ...] = () if self.reduction is None else self.reduction.axis
         self.location = set_location(ast.Pass())
         leaves = self._leaves()
@@ -181,14 +197,14 @@ class ComputeOp:
         """The output tensor at an index."""
         return self.tensors[index]
 
-    def _leaves(self) -> dict[str, Any]:
-        leaves: dict[str, Any] = {}
+    def _leaves(self) -> dict[str, Leaf]:
+        leaves: dict[str, Leaf] = {}
         conditions = [] if self.reduction is None else [*self.reduction.conditions, *self.reduction.inits]
         for expr in (*self.body, *conditions):
             leaves |= expr.leaves
         return leaves
 
-    def _check(self, leaves: dict[str, Any]) -> None:
+    def _check(self, leaves: Mapping[str, Leaf]) -> None:
         """Check that only axes of this operation occur in it."""
         for leaf in leaves.values():
             if not isinstance(leaf, IterVar) or any(leaf is a for a in (*self.axis, *self.reduce_axis)):
@@ -201,7 +217,7 @@ class ComputeOp:
             raise refuse(f"{self.name} uses the axis {leaf.name} of another te.compute")
 
 
-def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder") -> Tensor:
+def placeholder(shape: Shape, dtype: str | None = None, name: str = "placeholder") -> Tensor:
     """An input tensor, a parameter of the function.
 
     shape: ints, `te.var` variables or expressions of them. dtype: "float32" by default.
@@ -209,14 +225,32 @@ def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder")
     return PlaceholderOp(checked_name(name), checked_shape(shape), _dtype(dtype or "float32")).tensors[0]
 
 
+@overload
 def compute(
-    shape: Any,
-    fcompute: Callable[..., Any],
+    shape: Shape,
+    fcompute: Callable[..., ExprLike | ReductionValue],
     name: str = "compute",
     tag: str = "",
-    attrs: dict[str, Any] | None = None,
+    attrs: Mapping[str, object] | None = None,
     varargs_names: Sequence[str] | None = None,
-) -> Any:
+) -> Tensor: ...
+@overload
+def compute(
+    shape: Shape,
+    fcompute: Callable[..., TupleReduction | Sequence[ExprLike]],
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, object] | None = None,
+    varargs_names: Sequence[str] | None = None,
+) -> tuple[Tensor, ...]: ...
+def compute(
+    shape: Shape,
+    fcompute: Callable[..., Values | Reduction],
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, object] | None = None,
+    varargs_names: Sequence[str] | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """A tensor computed element by element: `te.compute((n, m), lambda i, j: A[i, j] + 1.0)`.
 
     fcompute: takes one index per axis (or `*indices`); returns an expression, a reduction (`te.sum(..., axis=k)`), or a
@@ -231,21 +265,19 @@ def compute(
         body = fcompute(*axis)
     except (TypeError, AttributeError) as error:
         raise refuse(f"te.compute of {name}: the function failed on its indices: {error}") from error
-    if not isinstance(body, ReductionValue):
-        several = isinstance(body, (tuple, list))
-        values = list(body) if several else [body]
+    several = isinstance(body, (tuple, list, TupleReduction))
+    if not isinstance(body, Reduction):
+        values = list(body) if isinstance(body, (tuple, list)) else [body]
         if not values:
             raise refuse(f"te.compute of {name}: the function returns no value")
-        if any(isinstance(v, ReductionValue) for v in values):
+        if any(isinstance(v, Reduction) for v in values):
             raise refuse(f"te.compute of {name}: a tuple of reductions is one reduction over a tuple: te.comm_reducer")
         body = [lift(v) for v in values]
-    else:
-        several = len(body.sources) > 1
     op = ComputeOp(name, tag, dict(attrs or {}), axis, body)
     return tuple(op.tensors) if several else op.tensors[0]
 
 
-def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence[str] | None) -> list[str]:
+def _axis_names(fcompute: Callable[..., object], ndim: int, varargs_names: Sequence[str] | None) -> list[str]:
     """The names of the function's parameters, and i0, i1, ... for those of `*indices`."""
     if not callable(fcompute):
         raise refuse(f"te.compute takes a function of the indices: lambda i, j: ..., not {short_repr(fcompute)}")
@@ -268,20 +300,20 @@ def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence
     return [*plain, *(f"i{n}" for n in unnamed)]
 
 
-def checked_name(name: Any) -> str:
+def checked_name(name: object) -> str:
     """The name of a tensor or an axis, a string."""
     if not isinstance(name, str):
         raise refuse(f"a name is a string, not {short_repr(name)}")
     return name
 
 
-def checked_shape(shape: Any) -> tuple[Any, ...]:
+def checked_shape(shape: object) -> tuple[Size, ...]:
     """A shape as a tuple of numbers and expressions of sizes."""
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
     return tuple(_extent(s, "an extent") for s in sizes)
 
 
-def _extent(size: Any, what: str) -> Any:
+def _extent(size: object, what: str) -> Size:
     """A size as a Python integer, or an expression of size variables."""
     if isinstance(size, np.integer):
         size = size.item()
@@ -297,22 +329,26 @@ def _extent(size: Any, what: str) -> Any:
     raise refuse(f"{what} must be an integer, a te.var or an expression of them, not {short_repr(size)}")
 
 
-def _dtype(dtype: Any) -> str:
+def _dtype(dtype: object) -> str:
     name = str(getattr(dtype, "dtype", dtype))
     if name not in dtypes.NAMES:
         raise refuse(dtypes.refusal(f'"{name}"'))
     return name
 
 
-Combine = Callable[..., Any]
-
-
-class ReductionValue:
+class Reduction:
     """The reduction of expressions over some axes. It must be the whole value of a `te.compute`."""
 
     is_reduction = True
 
-    def __init__(self, reducer: Reducer, sources: list[Expr], axis: tuple[IterVar, ...], where: Any, init: Any):
+    def __init__(
+        self,
+        reducer: Reducer,
+        sources: list[Expr],
+        axis: tuple[IterVar, ...],
+        where: ExprLike | None,
+        init: Values | None,
+    ):
         self.reducer = reducer
         self.sources = sources
         self.axis = axis
@@ -322,7 +358,7 @@ class ReductionValue:
         if self.inits and len(self.inits) != len(sources):
             raise refuse(f"{reducer.name}: {len(self.inits)} start values for {len(sources)} values")
 
-    def _refuse_operation(self, *_: Any) -> NoReturn:
+    def _refuse_operation(self, *_: object) -> NoReturn:
         raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse_operation
@@ -330,6 +366,14 @@ class ReductionValue:
         _refuse_operation
     )
     __bool__ = __iter__ = __getitem__ = astype = element = tir_call = _refuse_operation
+
+
+class ReductionValue(Reduction):
+    """The reduction of one expression."""
+
+
+class TupleReduction(Reduction):
+    """The reduction of several expressions: `te.compute` makes a tensor of each."""
 
 
 class Reducer:
@@ -341,36 +385,65 @@ class Reducer:
     `comm_reducer` makes one; `te.sum`, `prod`, `max` and `min` are four.
     """
 
-    def __init__(self, name: str, fcombine: Combine, fidentity: Callable[..., Any], doc: str = ""):
+    def __init__(self, name: str, fcombine: Callable[..., Values], fidentity: Callable[..., Values], doc: str = ""):
         self.name = name
         self.__doc__ = doc or type(self).__doc__
         self.__name__ = name
         self._fcombine = fcombine
         self._fidentity = fidentity
 
-    def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None, *operands: Any) -> Any:
+    @overload
+    def __call__(
+        self,
+        expr: ExprLike,
+        axis: IterVar | Sequence[IterVar],
+        where: ExprLike | None = None,
+        init: Values | None = None,
+    ) -> ReductionValue: ...
+    @overload
+    def __call__(
+        self,
+        expr: Sequence[ExprLike],
+        axis: IterVar | Sequence[IterVar],
+        where: ExprLike | None = None,
+        init: Values | None = None,
+    ) -> TupleReduction: ...
+    @overload
+    def __call__(self, expr: ExprLike, *operands: ExprLike) -> Expr: ...
+    def __call__(
+        self,
+        expr: Values,
+        axis: Values | None = None,
+        where: ExprLike | None = None,
+        init: Values | None = None,
+        *operands: ExprLike,
+    ) -> Reduction | Expr:
         """Reduce over `axis` (one or several reduce axes); without axes, combine the given values.
 
         where: a condition; points where it is false are skipped. init: the start value, default the identity.
         """
-        axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-        if all(isinstance(a, IterVar) for a in axes) and axes:
+        given = axis if isinstance(axis, (tuple, list)) else (axis,)
+        axes = tuple(a for a in given if isinstance(a, IterVar))
+        if axes and len(axes) == len(given):
             return self._reduction(expr, axes, where, init)
         others = [v for v in (axis, where, init, *operands) if v is not None]
         if any(isinstance(v, (tuple, list)) for v in others) or not others:
             raise refuse(f"te.{self.name} needs an axis: te.{self.name}(x, axis=k) with k = te.reduce_axis((0, n))")
         return functools.reduce(lambda a, b: self.combine([a], [b])[0], [lift(v) for v in (expr, *others)])
 
-    def _reduction(self, expr: Any, axes: tuple[Any, ...], where: Any, init: Any) -> ReductionValue:
+    def _reduction(
+        self, expr: Values, axes: tuple[IterVar, ...], where: ExprLike | None, init: Values | None
+    ) -> Reduction:
         for axis in axes:
             if not axis.is_reduce:
                 raise refuse(f"te.{self.name} reduces over reduce axes; {axis.name} is a spatial axis")
         if len({a.key for a in axes}) != len(axes):
             raise refuse(f"te.{self.name} has an axis twice")
-        if isinstance(expr, ReductionValue):
+        if isinstance(expr, Reduction):
             raise refuse(f"te.{self.name} of a reduction: reduce over several axes at once, axis=[k, l]")
         sources = [lift(e) for e in (expr if isinstance(expr, (tuple, list)) else [expr])]
-        return ReductionValue(self, sources, axes, where, init)
+        kind = ReductionValue if len(sources) == 1 else TupleReduction
+        return kind(self, sources, axes, where, init)
 
     def combine(self, lhs: Sequence[Expr], rhs: Sequence[Expr]) -> list[Expr]:
         """Apply the combiner: one expression per reduced value."""
@@ -382,7 +455,7 @@ class Reducer:
         """The identity element for each type."""
         return self._check_values(self._fidentity(*types), len(types), "fidentity")
 
-    def _check_values(self, returned: Any, count: int, what: str) -> list[Expr]:
+    def _check_values(self, returned: Values, count: int, what: str) -> list[Expr]:
         values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         if len(values) != count:
             raise refuse(f"{self.name}: {what} returns {len(values)} values where {count} are reduced")
@@ -392,7 +465,7 @@ class Reducer:
         return f"te.{self.name}"
 
 
-def comm_reducer(fcombine: Combine, fidentity: Callable[..., Any], name: str = "reduce") -> Reducer:
+def comm_reducer(fcombine: Callable[..., Values], fidentity: Callable[..., Values], name: str = "reduce") -> Reducer:
     """Define a reducer.
 
         argmax = te.comm_reducer(
@@ -439,10 +512,16 @@ min = Reducer(
 """The minimum of an expression over reduce axes, `te.min(A[i, k], axis=k)`, or of two values, `te.min(a, b)`."""
 
 
+NewValue: TypeAlias = ExprLike | Callable[[Expr], ExprLike]
+"""What an update stores: a value, or a function of the old element that returns it."""
+Update: TypeAlias = tuple[Values, NewValue] | tuple[Values, NewValue, ExprLike]
+"""Where an update stores, what it stores, and a condition without which it stores nothing."""
+
+
 class UpdateOp(ComputeOp):
     """The operation of a tensor that is a copy of `data`, with `result[where] = value` at the points of `axis`."""
 
-    def __init__(self, name: str, data: Tensor, axis: tuple[IterVar, ...], function: Callable[..., Any]):
+    def __init__(self, name: str, data: Tensor, axis: tuple[IterVar, ...], function: Callable[..., Update]):
         self.data = data
         self.copy_axis = tuple(IterVar(f"i{n}", 0, extent, False) for n, extent in enumerate(data.shape))
         result = Tensor(data.shape, data.dtype, name, self)
@@ -466,7 +545,7 @@ class UpdateOp(ComputeOp):
         self.tensors = [result]
         self.input_tensors = [data, *(t for t in self.input_tensors if t is not result and t is not data)]
 
-    def _leaves(self) -> dict[str, Any]:
+    def _leaves(self) -> dict[str, Leaf]:
         leaves = super()._leaves()
         for expr in (*self.where, *([] if self.condition is None else [self.condition])):
             leaves |= expr.leaves
@@ -474,7 +553,7 @@ class UpdateOp(ComputeOp):
 
 
 def update(
-    data: Tensor, shape: Any, function: Callable[..., Any], ordered: int | None = None, name: str = "update"
+    data: Tensor, shape: Shape, function: Callable[..., Update], ordered: int | None = None, name: str = "update"
 ) -> Tensor:
     """A copy of `data` with elements replaced: for each point of `shape`, in order, `result[where] = value`.
 

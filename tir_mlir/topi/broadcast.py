@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
 from tir_mlir.topi.operands import (
+    Elements,
+    Operand,
     as_type,
     constant,
     describe_tensor,
@@ -22,22 +24,22 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
-from tir_mlir.topi.sizes import Size, are_equal, is_one, shape_text
+from tir_mlir.topi.sizes import are_equal, is_one, shape_text
 
 __all__ = [
     "broadcast_to", "divide", "floor_divide", "floor_mod", "fmax", "fmin", "hypot", "logical_xor", "mod", "power",
     "where",
 ]  # fmt: skip
 
-Index = Sequence[Any]
-Combine = Callable[[Any, Any], Any]
+Index = Sequence[te.Size]
+Combine = Callable[[te.Expr, te.Expr], te.Expr]
 Binary = TypeVar("Binary", bound=Callable[..., te.Tensor])
 
 
-def broadcast_shape(op: str, *shapes: Sequence[Size]) -> tuple[Size, ...]:
+def broadcast_shape(op: str, *shapes: Sequence[te.Size]) -> tuple[te.Size, ...]:
     """The shape that shapes broadcast to: aligned at the last axis, sizes equal or 1."""
     rank = max(map(len, shapes))
-    result: list[Size] = []
+    result: list[te.Size] = []
     for axis in range(-rank, 0):
         sizes = [s[axis] for s in shapes if len(s) >= -axis]
         wide = [s for s in sizes if not is_one(s)]
@@ -53,30 +55,30 @@ def broadcast_shape(op: str, *shapes: Sequence[Size]) -> tuple[Size, ...]:
     return tuple(result)
 
 
-def read(x: te.Tensor, index: Index, shape: Sequence[Size]) -> te.Expr:
+def read(x: te.Tensor, index: Index, shape: Sequence[te.Size]) -> te.Expr:
     """The element of a tensor that a broadcast to `shape` has at an index."""
     index, shape = index[len(shape) - x.ndim :], shape[len(shape) - x.ndim :]
     return x(*(0 if is_one(n) and not is_one(m) else i for i, n, m in zip(index, x.shape, shape, strict=True)))
 
 
-def broadcast_elements(name: str, dtype: str, values: Sequence[Any], combine: Callable[..., Any]) -> te.Tensor:
+def broadcast_elements(name: str, dtype: str, values: Sequence[Operand], combine: Elements) -> te.Tensor:
     """The function of the elements of tensors that broadcast, and of numbers, which get a type."""
     shape = broadcast_shape(name, *(x.shape for x in values if isinstance(x, te.Tensor)))
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         return combine(*(read(x, i, shape) if isinstance(x, te.Tensor) else constant(x, dtype) for x in values))
 
     return te.compute(shape, element, name=f"T_{name}")
 
 
-def _common_type(name: str, lhs: Any, rhs: Any) -> str:
+def _common_type(name: str, lhs: Operand, rhs: Operand) -> str:
     """The type of two operands, at least one of them a tensor."""
     if isinstance(lhs, te.Tensor) and isinstance(rhs, te.Tensor):
         return one_type(name, lhs=lhs, rhs=rhs)
     return tensor(name, "lhs", lhs if isinstance(lhs, te.Tensor) else rhs).dtype
 
 
-def operand_type(name: str, takes: str, lhs: Any, rhs: Any) -> str:
+def operand_type(name: str, takes: str, lhs: Operand, rhs: Operand) -> str:
     """The type of two operands of a kind: "floats", "integers", "numbers", "bools", or "values" of any type."""
     tensors = {what: x for what, x in (("lhs", lhs), ("rhs", rhs)) if isinstance(x, te.Tensor)}
     if takes == "floats":
@@ -102,7 +104,7 @@ def _binary(combine: Callable[[str], Combine], takes: str = "numbers") -> Callab
         name = declared.__name__
 
         @functools.wraps(declared)
-        def operator(lhs: Any, rhs: Any) -> te.Tensor:
+        def operator(lhs: te.Tensor, rhs: te.Tensor) -> te.Tensor:
             dtype = operand_type(name, takes, lhs, rhs)
             return broadcast_elements(name, dtype, (lhs, rhs), combine(dtype))
 
@@ -161,7 +163,7 @@ def _ignore_dtype(function: Combine) -> Callable[[str], Combine]:
 
 
 @_binary(_divide)
-def divide(lhs: Any, rhs: Any) -> te.Tensor:
+def divide(lhs: Operand, rhs: Operand) -> te.Tensor:
     """lhs / rhs; of integers the quotient without its fraction, as in C.
 
         topi.divide(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -173,7 +175,7 @@ def divide(lhs: Any, rhs: Any) -> te.Tensor:
 
 
 @_binary(_floor_divide)
-def floor_divide(lhs: Any, rhs: Any) -> te.Tensor:
+def floor_divide(lhs: Operand, rhs: Operand) -> te.Tensor:
     """The quotient rounded down, as `//` in Python; of floats by 0 that of `/`.
 
         topi.floor_divide(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -185,7 +187,7 @@ def floor_divide(lhs: Any, rhs: Any) -> te.Tensor:
 
 
 @_binary(_floor_mod)
-def floor_mod(lhs: Any, rhs: Any) -> te.Tensor:
+def floor_mod(lhs: Operand, rhs: Operand) -> te.Tensor:
     """The exact remainder with the sign of rhs, as `%` in Python.
 
         topi.floor_mod(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -197,7 +199,7 @@ def floor_mod(lhs: Any, rhs: Any) -> te.Tensor:
 
 
 @_binary(_mod)
-def mod(lhs: Any, rhs: Any) -> te.Tensor:
+def mod(lhs: Operand, rhs: Operand) -> te.Tensor:
     """The exact remainder with the sign of lhs, as fmod in C.
 
         topi.mod(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -209,7 +211,7 @@ def mod(lhs: Any, rhs: Any) -> te.Tensor:
 
 
 @_binary(_ignore_dtype(lambda a, b: t_call("NE", a, b)), "bools")
-def logical_xor(lhs: Any, rhs: Any) -> te.Tensor:
+def logical_xor(lhs: Operand, rhs: Operand) -> te.Tensor:
     """Whether just one is true.
 
         topi.logical_xor(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -220,7 +222,7 @@ def logical_xor(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-def power(lhs: Any, rhs: Any) -> te.Tensor:
+def power(lhs: Operand, rhs: Operand) -> te.Tensor:
     """lhs to the power rhs, element by element.
 
         topi.power(x, 2)     # (n, m) -> (n, m)
@@ -235,19 +237,19 @@ def power(lhs: Any, rhs: Any) -> te.Tensor:
         raise refuse("power", problem, 'use a number from 0 to 64 for rhs, or cast: astype(lhs, "float32")')
     if number and rhs in (2, 3) and isinstance(lhs, te.Tensor):
         return te.compute(lhs.shape, lambda *i: _product([lhs(*i)] * int(rhs)), name="T_power")
-    if not is_float(dtype):
+    if not is_float(dtype) and isinstance(lhs, te.Tensor):
         return te.compute(lhs.shape, lambda *i: te.power(lhs(*i), rhs), name="T_power")
     return broadcast_elements("power", dtype, (lhs, rhs), te.power)
 
 
-def _product(factors: Sequence[Any]) -> Any:
+def _product(factors: Sequence[te.Expr]) -> te.Expr:
     result = factors[0]
     for factor in factors[1:]:
         result = result * factor
     return result
 
 
-def _hypot(a: Any, b: Any) -> Any:
+def _hypot(a: te.Expr, b: te.Expr) -> te.Expr:
     """The greater side times sqrt(1 + (lesser / greater) ** 2), which does not overflow."""
     big, small = te.max(te.abs(a), te.abs(b)), te.min(te.abs(a), te.abs(b))
     dtype = big.dtype
@@ -257,7 +259,7 @@ def _hypot(a: Any, b: Any) -> Any:
 
 
 @_binary(lambda dtype: _compute_in_wide_type(dtype, _hypot), "floats")
-def hypot(lhs: Any, rhs: Any) -> te.Tensor:
+def hypot(lhs: Operand, rhs: Operand) -> te.Tensor:
     """sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.
 
         topi.hypot(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -269,7 +271,7 @@ def hypot(lhs: Any, rhs: Any) -> te.Tensor:
 
 
 @_binary(_ignore_dtype(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b)))), "floats")
-def fmax(lhs: Any, rhs: Any) -> te.Tensor:
+def fmax(lhs: Operand, rhs: Operand) -> te.Tensor:
     """The greater of lhs and rhs, of floats; if one is NaN, the other one.
 
         topi.fmax(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -281,7 +283,7 @@ def fmax(lhs: Any, rhs: Any) -> te.Tensor:
 
 
 @_binary(_ignore_dtype(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b)))), "floats")
-def fmin(lhs: Any, rhs: Any) -> te.Tensor:
+def fmin(lhs: Operand, rhs: Operand) -> te.Tensor:
     """The lesser of lhs and rhs, of floats; if one is NaN, the other one.
 
         topi.fmin(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
@@ -292,14 +294,14 @@ def fmin(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-def where(condition: Any, x: Any, y: Any) -> te.Tensor:
+def where(condition: te.Tensor, x: float | te.Tensor, y: float | te.Tensor) -> te.Tensor:
     """x where the condition (of bool) is true, y elsewhere; the three broadcast, x or y may be a number."""
     test = of_type("where", "condition", tensor("where", "condition", condition), ("bool",), "of bool")
     dtype = _common_type("where", x, y) if isinstance(x, te.Tensor) or isinstance(y, te.Tensor) else "float32"
     return broadcast_elements("where", dtype, (test, x, y), lambda c, a, b: te.Select(c, a, b))
 
 
-def broadcast_to(data: Any, shape: Any) -> te.Tensor:
+def broadcast_to(data: te.Tensor, shape: te.Shape) -> te.Tensor:
     """The tensor repeated along axes of size 1, and along new leading axes: (3, 1) -> (2, 3, 4)."""
     x = tensor("broadcast_to", "data", data)
     new_shape = shape_of("broadcast_to", shape)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.te.statements import T
 from tir_mlir.topi.operands import (
     DTYPES,
+    Elements,
     axis_of,
     constant,
     describe_tensor,
@@ -31,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def full(shape: Any, dtype: str, fill_value: Any) -> te.Tensor:
+def full(shape: te.Shape, dtype: str, fill_value: float) -> te.Tensor:
     """A tensor of one number.
 
     shape: numbers or sizes; dtype: any type; fill_value: a number -> a tensor of that shape and type.
@@ -40,7 +39,7 @@ def full(shape: Any, dtype: str, fill_value: Any) -> te.Tensor:
     return te.compute(shape_of("full", shape), lambda *i: constant(fill_value, dtype), name="T_full")
 
 
-def zeros(shape: Any, dtype: str = "float32") -> te.Tensor:
+def zeros(shape: te.Shape, dtype: str = "float32") -> te.Tensor:
     """A tensor of zeros.
 
     shape: numbers or sizes; dtype: any type -> a tensor of that shape and type.
@@ -48,7 +47,7 @@ def zeros(shape: Any, dtype: str = "float32") -> te.Tensor:
     return full(shape, dtype, 0)
 
 
-def ones(shape: Any, dtype: str = "float32") -> te.Tensor:
+def ones(shape: te.Shape, dtype: str = "float32") -> te.Tensor:
     """A tensor of ones.
 
     shape: numbers or sizes; dtype: any type -> a tensor of that shape and type.
@@ -56,7 +55,7 @@ def ones(shape: Any, dtype: str = "float32") -> te.Tensor:
     return full(shape, dtype, 1)
 
 
-def full_like(x: te.Tensor, fill_value: Any) -> te.Tensor:
+def full_like(x: te.Tensor, fill_value: float) -> te.Tensor:
     """A tensor of one number with the shape and type of another.
 
     x: any shape and type; fill_value: a number -> the same shape and type. The elements of x are not read.
@@ -65,7 +64,7 @@ def full_like(x: te.Tensor, fill_value: Any) -> te.Tensor:
     return full(operand.shape, operand.dtype, fill_value)
 
 
-def zeros_like(x: Any) -> te.Tensor:
+def zeros_like(x: te.Tensor) -> te.Tensor:
     """Zeros with the shape and type of a tensor.
 
     x: any shape and type -> the same. The elements of x are not read.
@@ -73,7 +72,7 @@ def zeros_like(x: Any) -> te.Tensor:
     return full_like(x, 0)
 
 
-def ones_like(x: Any) -> te.Tensor:
+def ones_like(x: te.Tensor) -> te.Tensor:
     """Ones with the shape and type of a tensor.
 
     x: any shape and type -> the same. The elements of x are not read.
@@ -81,19 +80,19 @@ def ones_like(x: Any) -> te.Tensor:
     return full_like(x, 1)
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: str = "float32") -> te.Tensor:
+def arange(start: float, stop: float | None = None, step: float = 1, dtype: str = "float32") -> te.Tensor:
     """start, start + step, ... below stop; arange(stop) starts from 0. Sizes may be symbolic, if step is positive."""
     one_of("arange", "dtype", dtype, DTYPES)
     first, last = (0, start) if stop is None else (start, stop)
     if not isinstance(step, (int, float)) or step == 0:
         raise refuse("arange", f"step={short_repr(step)}", "pass a number other than 0")
     if all(isinstance(v, (int, float)) for v in (first, last)):
-        count: Any = max(0, -int(-(last - first) // step))
+        count: te.Size = max(0, -int(-(last - first) // step))
     else:
         count = ceil_quotient(extent("arange", last) - extent("arange", first), integer("arange", "step", step, 1))
     integral = all(not isinstance(v, float) for v in (first, step))
 
-    def value(i: Any) -> Any:
+    def value(i: te.Expr) -> te.Expr:
         if integral or not is_float(dtype):
             return constant(i * step + first, dtype)
         return constant(i, dtype) * constant(step, dtype) + constant(first, dtype)
@@ -101,7 +100,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: str = "float32") 
     return te.compute((simple(count),), value, name="T_arange")
 
 
-def eye(n: Any, m: Any = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
+def eye(n: int, m: int | None = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
     """A matrix with ones on a diagonal, zeros elsewhere.
 
     n, m: rows and columns, m default n; k: how far the diagonal is above the main one, negative below -> (n, m).
@@ -112,7 +111,7 @@ def eye(n: Any, m: Any = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
     return te.compute(shape, lambda i, j: te.Select(te.all(i + k >= j, i + k <= j), unit, zero), name="T_eye")
 
 
-def tril(x: Any, k: int = 0) -> te.Tensor:
+def tril(x: te.Tensor, k: int = 0) -> te.Tensor:
     """The last two axes on and below a diagonal, zero above it.
 
     x: (.., n, m) -> the same shape and type; k: how far the diagonal is above the main one, negative below.
@@ -120,7 +119,7 @@ def tril(x: Any, k: int = 0) -> te.Tensor:
     return _triangle("tril", x, k, lambda i, j: j <= i)
 
 
-def triu(x: Any, k: int = 0) -> te.Tensor:
+def triu(x: te.Tensor, k: int = 0) -> te.Tensor:
     """The last two axes on and above a diagonal, zero below it.
 
     x: (.., n, m) -> the same shape and type; k: how far the diagonal is above the main one, negative below.
@@ -128,14 +127,19 @@ def triu(x: Any, k: int = 0) -> te.Tensor:
     return _triangle("triu", x, k, lambda i, j: j >= i)
 
 
-def _triangle(name: str, x: te.Tensor, k: int, keeps: Any) -> te.Tensor:
+def _triangle(name: str, x: te.Tensor, k: int, keeps: Elements) -> te.Tensor:
     matrix, k = ranked_tensor(name, "x", x, 2, 99), integer(name, "k", k)
     zero = constant(0, matrix.dtype)
     return te.compute(matrix.shape, lambda *i: te.Select(keeps(i[-2] + k, i[-1]), matrix(*i), zero), name=f"T_{name}")
 
 
 def one_hot(
-    indices: te.Tensor, on_value: Any = 1, off_value: Any = 0, depth: Any = 0, axis: int = -1, dtype: str = "float32"
+    indices: te.Tensor,
+    on_value: int = 1,
+    off_value: int = 0,
+    depth: te.Size = 0,
+    axis: int = -1,
+    dtype: str = "float32",
 ) -> te.Tensor:
     """A new axis of `depth` elements: on_value where its index is the element of `indices`, else off_value."""
     hot = tensor("one_hot", "indices", indices)
@@ -144,14 +148,14 @@ def one_hot(
     dim, depth = axis_of("one_hot", axis, hot.ndim + 1), extent("one_hot", depth)
     on, off = constant(on_value, one_of("one_hot", "dtype", dtype, DTYPES)), constant(off_value, dtype)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         index = hot(*i[:dim], *i[dim + 1 :])
         return te.Select(te.all(index >= constant(i[dim], hot.dtype), index <= constant(i[dim], hot.dtype)), on, off)
 
     return te.compute((*hot.shape[:dim], depth, *hot.shape[dim:]), element, name="T_one_hot")
 
 
-def philox(state: te.Tensor, count: Any, words: int = 4, draw: int = 0) -> te.Tensor:
+def philox(state: te.Tensor, count: te.Size, words: int = 4, draw: int = 0) -> te.Tensor:
     """The first words of `count` blocks of random numbers, uint32 (count, words): Philox 4x32-10 (Salmon et al.,
     "Parallel random numbers", 2011).
 
@@ -177,7 +181,7 @@ def philox(state: te.Tensor, count: Any, words: int = 4, draw: int = 0) -> te.Te
         c[3] = T.cast(0, "uint64")
         k[0] = seed & T.cast(mask, "uint64")
         k[1] = seed >> T.cast(32, "uint64")
-        for _r in range(10):
+        for _r in T.serial(10):
             a = c[0] * T.cast(low, "uint64")
             b = c[2] * T.cast(high, "uint64")
             c[0] = (b >> T.cast(32, "uint64")) ^ c[1] ^ k[0]
@@ -186,7 +190,7 @@ def philox(state: te.Tensor, count: Any, words: int = 4, draw: int = 0) -> te.Te
             c[3] = a & T.cast(mask, "uint64")
             k[0] = (k[0] + T.cast(key_0, "uint64")) & T.cast(mask, "uint64")
             k[1] = (k[1] + T.cast(key_1, "uint64")) & T.cast(mask, "uint64")
-        for n in range(words):
+        for n in T.serial(words):
             W[i, n] = T.cast(c[n], "uint32")
 
     return te.statements((count,), [x], [((count, words), "uint32")], block, name="T_philox")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
@@ -22,16 +21,16 @@ from tir_mlir.topi.operands import (
 __all__ = ["astype", "bitwise_not", "cast", "clip", "negative", "reciprocal", "sign", "square"]
 
 
-def map_elements(name: str, x: te.Tensor, function: Callable[[Any], Any]) -> te.Tensor:
+def map_elements(name: str, x: te.Tensor, function: Callable[[te.Expr], te.Expr]) -> te.Tensor:
     """The function of every element of a tensor."""
     return te.compute(x.shape, lambda *i: function(x(*i)), name=f"T_{name}")
 
 
-def _number(name: str, x: Any) -> te.Tensor:
+def _number(name: str, x: te.Tensor) -> te.Tensor:
     return numbers(name, "x", tensor(name, "x", x))
 
 
-def negative(x: Any) -> te.Tensor:
+def negative(x: te.Tensor) -> te.Tensor:
     """The number with the other sign, element by element.
 
     x: integers or floats, of any shape -> the same shape and type.
@@ -39,7 +38,7 @@ def negative(x: Any) -> te.Tensor:
     return map_elements("negative", _number("negative", x), lambda v: -v)
 
 
-def square(x: Any) -> te.Tensor:
+def square(x: te.Tensor) -> te.Tensor:
     """x * x, element by element.
 
     x: integers or floats, of any shape -> the same shape and type; integers wrap.
@@ -47,7 +46,7 @@ def square(x: Any) -> te.Tensor:
     return map_elements("square", _number("square", x), lambda v: v * v)
 
 
-def reciprocal(x: Any) -> te.Tensor:
+def reciprocal(x: te.Tensor) -> te.Tensor:
     """1 / x, element by element.
 
     x: floats, of any shape -> the same shape and type; infinity of 0.
@@ -56,7 +55,7 @@ def reciprocal(x: Any) -> te.Tensor:
     return map_elements("reciprocal", operand, lambda v: constant(1, operand.dtype) / v)
 
 
-def sign(x: Any) -> te.Tensor:
+def sign(x: te.Tensor) -> te.Tensor:
     """-1, 0 or 1: the sign of each element.
 
     x: integers or floats, of any shape -> the same shape and type. 0 of NaN; 0 or 1 of numbers without a sign.
@@ -68,7 +67,7 @@ def sign(x: Any) -> te.Tensor:
     return map_elements("sign", operand, lambda v: te.Select(v > zero, unit, te.Select(v < zero, zero - unit, zero)))
 
 
-def bitwise_not(x: Any) -> te.Tensor:
+def bitwise_not(x: te.Tensor) -> te.Tensor:
     """The bits of each element inverted, `~x`.
 
     x: integers, of any shape -> the same shape and type. Errors: GraphError for floats.
@@ -81,7 +80,7 @@ def bitwise_not(x: Any) -> te.Tensor:
     return map_elements("bitwise_not", operand, te.bitwise_not)
 
 
-def clip(x: Any, a_min: Any, a_max: Any) -> te.Tensor:
+def clip(x: te.Tensor, a_min: int | None, a_max: int) -> te.Tensor:
     """Each element limited to a_min..a_max.
 
     x: integers or floats, of any shape; a_min, a_max: numbers, or None for no limit on that side -> the shape and
@@ -90,14 +89,14 @@ def clip(x: Any, a_min: Any, a_max: Any) -> te.Tensor:
     operand = _number("clip", x)
     low, high = (None if v is None else constant(v, operand.dtype) for v in (a_min, a_max))
 
-    def clamp(v: Any) -> Any:
+    def clamp(v: te.Expr) -> te.Expr:
         v = v if low is None else te.max(v, low)
         return v if high is None else te.min(v, high)
 
     return map_elements("clip", operand, clamp)
 
 
-def cast(x: Any, dtype: str) -> te.Tensor:
+def cast(x: te.Tensor, dtype: str) -> te.Tensor:
     """The elements in another type: floats lose their fraction in integers; bool is whether a number is not 0.
 
     x: any shape; dtype: a type, as text -> a tensor of that type, x itself if it has it. Errors: GraphError for an
@@ -119,6 +118,6 @@ def is_nonzero(value: te.Expr, dtype: str) -> te.Expr:
     return t_call("NE", value, constant(0, dtype))
 
 
-def identity(x: Any) -> te.Tensor:
+def identity(x: te.Tensor) -> te.Tensor:
     """The same elements in a tensor of their own."""
     return map_elements("identity", tensor("identity", "x", x), lambda v: v)

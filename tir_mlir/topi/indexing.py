@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
+from tir_mlir.te.tensor import Update
 from tir_mlir.topi.broadcast import broadcast_shape, read
 from tir_mlir.topi.operands import (
+    Elements,
+    Ints,
     axes_of,
     axis_of,
     describe_tensor,
@@ -21,9 +24,9 @@ from tir_mlir.topi.operands import (
     tensor,
 )
 from tir_mlir.topi.shapes import reshape
-from tir_mlir.topi.sizes import Size, are_equal, ceil_quotient, number, simple
+from tir_mlir.topi.sizes import are_equal, ceil_quotient, number, simple
 
-COMBINE: dict[str, Callable[[Any, Any], Any]] = {
+COMBINE: dict[str, Callable[[te.Expr, te.Expr], te.Expr]] = {
     "update": lambda old, new: new,
     "add": lambda old, new: old + new,
     "mul": lambda old, new: old * new,
@@ -34,15 +37,17 @@ __all__ = [
     "flip", "gather", "gather_nd", "index_put", "index_tensor", "roll", "scatter_elements", "scatter_nd",
     "slice_scatter", "strided_slice", "take",
 ]  # fmt: skip
+Bounds: TypeAlias = te.Size | Sequence[te.Size | None] | None
+"""Where a slice begins or ends, along one axis or several; None: at the end of the axis."""
 END = 1 << 30
 """An end at least as large as this is that of the axis."""
 
 
 def strided_slice(
     a: te.Tensor,
-    begin: Any,
-    end: Any,
-    strides: Sequence[int] | None = None,
+    begin: Bounds,
+    end: Bounds,
+    strides: Ints | None = None,
     axes: Sequence[int] | None = None,
     slice_mode: str = "end",
 ) -> te.Tensor:
@@ -54,9 +59,9 @@ def strided_slice(
     """
     x = tensor("strided_slice", "a", a)
     one_of("strided_slice", "slice_mode", slice_mode, ["end"])
-    begins, ends = (list(v) if isinstance(v, (tuple, list)) else [v] for v in (begin, end))
+    begins, ends = _as_list(begin), _as_list(end)
     chosen = tuple(range(len(begins))) if axes is None else axes_of("strided_slice", axes, x.ndim, "axes")
-    steps = [1] * len(chosen) if strides is None else list(strides) if isinstance(strides, (tuple, list)) else [strides]
+    steps = [1] * len(chosen) if strides is None else _as_list(strides)
     steps = steps * len(chosen) if len(steps) == 1 else steps
     if not len(begins) == len(ends) == len(steps) == len(chosen) <= x.ndim:
         counts = f"{len(begins)} begins, {len(ends)} ends and {len(steps)} strides for {len(chosen)} axes"
@@ -72,14 +77,18 @@ def strided_slice(
     return te.compute(tuple(shape), element, name="T_strided_slice")
 
 
-def _slice(x: te.Tensor, dim: int, first: int, last: Any, step: int) -> tuple[Size, Size]:
+def _as_list(bounds: Bounds) -> list[te.Size | None]:
+    return list(bounds) if isinstance(bounds, Sequence) else [bounds]
+
+
+def _slice(x: te.Tensor, dim: int, first: te.Size | None, last: te.Size | None, step: int) -> tuple[te.Size, te.Size]:
     """The start and the number of elements of a slice of one axis."""
     size = x.shape[dim]
     if step == 0:
         raise refuse("strided_slice", f"a stride of 0 at axis {dim}", "use a positive or negative number")
-    numbers = [v for v in (first, last) if v is not None]
-    if isinstance(size, int) and all(isinstance(v, int) for v in numbers):
-        span = range(size)[slice(first, last, step)]
+    plain = [v for v in (first, last) if v is None or isinstance(v, int)]
+    if isinstance(size, int) and len(plain) == 2:
+        span = range(size)[plain[0] : plain[1] : step]
         return span.start, len(span)
     if step < 0:
         problem = f"a negative stride at axis {dim} of {describe_tensor('a', x)}, whose size is symbolic"
@@ -92,7 +101,7 @@ def _slice(x: te.Tensor, dim: int, first: int, last: Any, step: int) -> tuple[Si
     return begin, ceil_quotient(count, step) if step > 1 else count
 
 
-def _position(value: Any, size: Size, default: Size) -> Size:
+def _position(value: te.Size | None, size: te.Size, default: te.Size) -> te.Size:
     if value is None:
         return default
     bound = extent("strided_slice", value)
@@ -101,7 +110,7 @@ def _position(value: Any, size: Size, default: Size) -> Size:
     return bound
 
 
-def flip(a: te.Tensor, axis: Any = 0) -> te.Tensor:
+def flip(a: te.Tensor, axis: Ints = 0) -> te.Tensor:
     """The elements in reverse order along an axis, or along each of several: `flip(x)[i, j]` is `x[m - 1 - i, j]`. An
     axis may be counted from the end (-1 is the last).
     """
@@ -111,7 +120,7 @@ def flip(a: te.Tensor, axis: Any = 0) -> te.Tensor:
     return te.compute(x.shape, lambda *i: x(*(last[d] - v if d in last else v for d, v in enumerate(i))), name="T_flip")
 
 
-def roll(a: te.Tensor, shift: Any, axis: Any) -> te.Tensor:
+def roll(a: te.Tensor, shift: Sequence[int] | int, axis: Ints) -> te.Tensor:
     """The elements moved by `shift` positions along axes; those that leave at the end come in at the start."""
     x = tensor("roll", "a", a)
     axes = axes_of("roll", axis, x.ndim)
@@ -120,13 +129,13 @@ def roll(a: te.Tensor, shift: Any, axis: Any) -> te.Tensor:
         raise refuse("roll", f"{len(by)} shifts for {len(axes)} axes", "pass one shift for each axis")
     steps = dict(zip(axes, (integer("roll", "shift", s) for s in by), strict=True))
 
-    def source_index(d: int, i: Any) -> Any:
+    def source_index(d: int, i: te.Expr) -> te.Expr:
         return (i - steps[d]) % x.shape[d] if d in steps else i
 
     return te.compute(x.shape, lambda *i: x(*(source_index(d, v) for d, v in enumerate(i))), name="T_roll")
 
 
-def position(index: Any, size: Size, negative: bool = True) -> Any:
+def position(index: te.Expr, size: te.Size, negative: bool = True) -> te.Expr:
     """An index that is data as one within 0..size - 1: a negative one from the end, one beyond limited."""
     wrapped = index.astype("int32") if index.dtype != "int32" else index
     if negative:
@@ -172,7 +181,7 @@ def take(
     return te.compute((*x.shape[:d], *positions.shape, *x.shape[d + 1 :]), element, name="T_take")
 
 
-def gather(data: te.Tensor, axis: int, indices: Any) -> te.Tensor:
+def gather(data: te.Tensor, axis: int, indices: te.Tensor) -> te.Tensor:
     """result[i, j] = data[indices[i, j], j] for axis 0: of the shape of the indices, whose other sizes are not greater
     than those of the data."""
     x, positions = tensor("gather_elements", "data", data), indices_of("gather_elements", indices)
@@ -185,7 +194,7 @@ def gather(data: te.Tensor, axis: int, indices: Any) -> te.Tensor:
     )
 
 
-def gather_nd(data: te.Tensor, indices: Any, batch_dims: int = 0) -> te.Tensor:
+def gather_nd(data: te.Tensor, indices: te.Tensor, batch_dims: int = 0) -> te.Tensor:
     """The last axis of the indices holds positions along the first axes of the data (after `batch_dims` that both
     have): (b, s, d), (b, n, 1) -> (b, n, d) with batch_dims=1."""
     x, positions = tensor("gather_nd", "data", data), indices_of("gather_nd", indices)
@@ -196,14 +205,14 @@ def gather_nd(data: te.Tensor, indices: Any, batch_dims: int = 0) -> te.Tensor:
         raise refuse("gather_nd", problem, "the last axis of the indices is at most as long as the data has axes")
     outer = positions.ndim - 1
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         where = [position(positions(*i[:outer], n), x.shape[b + n]) for n in range(depth)]
         return x(*i[:b], *where, *i[outer:])
 
     return te.compute((*positions.shape[:-1], *x.shape[b + depth :]), element, name="T_gather_nd")
 
 
-def index_tensor(data: te.Tensor, *indices: Any) -> te.Tensor:
+def index_tensor(data: te.Tensor, *indices: te.Tensor) -> te.Tensor:
     """data[i0, i1, ...] with tensors of indices that broadcast, one for each of the first axes."""
     x = tensor("index_tensor", "data", data)
     index_tensors = [indices_of("index_tensor", i) for i in indices]
@@ -212,7 +221,7 @@ def index_tensor(data: te.Tensor, *indices: Any) -> te.Tensor:
         raise refuse("index_tensor", problem, "pass one for each of the first axes")
     shape = broadcast_shape("index_tensor", *(i.shape for i in index_tensors))
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         outer = i[: len(shape)]
         return x(
             *(position(read(g, outer, shape), n) for g, n in zip(index_tensors, x.shape, strict=False)),
@@ -222,7 +231,7 @@ def index_tensor(data: te.Tensor, *indices: Any) -> te.Tensor:
     return te.compute((*shape, *x.shape[len(index_tensors) :]), element, name="T_index")
 
 
-def _normalize_index(index: Any, size: Size) -> tuple[Any, Any]:
+def _normalize_index(index: te.Expr, size: te.Size) -> tuple[te.Expr, te.Expr]:
     """An index that is data, with negative ones from the end, and whether it is within the axis."""
     wrapped = index.astype("int32") if index.dtype != "int32" else index
     wrapped = te.Select(wrapped < 0, wrapped + size, wrapped)
@@ -230,7 +239,7 @@ def _normalize_index(index: Any, size: Size) -> tuple[Any, Any]:
 
 
 def scatter_elements(
-    data: te.Tensor, indices: Any, updates: te.Tensor, axis: int = 0, reduction: str = "update"
+    data: te.Tensor, indices: te.Tensor, updates: te.Tensor, axis: int = 0, reduction: str = "update"
 ) -> te.Tensor:
     """A copy of the data with result[indices[i, j], j] = updates[i, j], for axis 0; in row-major order: the last
     remains.
@@ -249,14 +258,14 @@ def scatter_elements(
         )
         raise refuse(op, problem, "pass indices and updates of one shape, with as many axes as the data")
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> Update:
         index, in_bounds = _normalize_index(positions(*i), x.shape[d])
         return (*i[:d], index, *i[d + 1 :]), lambda old: COMBINE[reduction](old, new(*i)), in_bounds
 
     return te.update(x, positions.shape, element, name="T_scatter_elements")
 
 
-def scatter_nd(data: te.Tensor, indices: Any, updates: te.Tensor, mode: str = "update") -> te.Tensor:
+def scatter_nd(data: te.Tensor, indices: te.Tensor, updates: te.Tensor, mode: str = "update") -> te.Tensor:
     """A copy of the data with result[indices[i]] = updates[i]: the last axis of the indices holds positions along the
     first axes of the data. In order: the last remains. mode: as the reduction of `scatter_elements`."""
     op = "scatter_nd"
@@ -270,12 +279,18 @@ def scatter_nd(data: te.Tensor, indices: Any, updates: te.Tensor, mode: str = "u
     return _scatter_at(op, x, positions.shape[:-1], coordinates, new, mode)
 
 
-def index_put(data: te.Tensor, indices: Any, values: te.Tensor, accumulate: bool = False, axis: int = 0) -> te.Tensor:
+def index_put(
+    data: te.Tensor,
+    indices: te.Tensor | Sequence[te.Tensor],
+    values: te.Tensor,
+    accumulate: bool = False,
+    axis: int = 0,
+) -> te.Tensor:
     """A copy of the data with result[:, i0, i1, ...] = values: a tensor of indices for each axis from `axis` on, which
     broadcast, as does `values`. accumulate: values are added. The update of a key/value cache at a position."""
     op = "index_put"
     x, new = tensor(op, "data", data), tensor(op, "values", values)
-    index_tensors = [indices_of(op, i) for i in (indices if isinstance(indices, (tuple, list)) else [indices])]
+    index_tensors = [indices_of(op, i) for i in (indices if isinstance(indices, Sequence) else [indices])]
     if not 0 < len(index_tensors) <= x.ndim - axis:
         raise refuse(
             op,
@@ -288,7 +303,13 @@ def index_put(data: te.Tensor, indices: Any, values: te.Tensor, accumulate: bool
 
 
 def _scatter_at(
-    op: str, x: te.Tensor, outer: Sequence[Size], coordinates: Sequence[Any], new: te.Tensor, mode: str, axis: int = 0
+    op: str,
+    x: te.Tensor,
+    outer: Sequence[te.Size],
+    coordinates: Sequence[Elements],
+    new: te.Tensor,
+    mode: str,
+    axis: int = 0,
 ) -> te.Tensor:
     """`result[lead, place0(i), place1(i), rest] = new[lead, i, rest]` for the points i of `outer`; `new` broadcasts.
     axis: of the first position, behind the axes of `lead`."""
@@ -298,7 +319,7 @@ def _scatter_at(
         problem = f"{describe_tensor('updates', new)} for {describe_tensor('data', x)}"
         raise refuse(op, problem, "pass updates of the shape of the indices, followed by the axes that have none")
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> Update:
         sizes = x.shape[axis : axis + len(coordinates)]
         wrapped = [_normalize_index(index_at(i[axis:end]), n) for index_at, n in zip(coordinates, sizes, strict=True)]
         index = (*i[:axis], *(position for position, _ in wrapped), *i[end:])
@@ -312,7 +333,7 @@ def _scatter_at(
 
 
 def slice_scatter(
-    data: te.Tensor, src: te.Tensor, start: Any = 0, end: Any = None, step: int = 1, axis: int = 0
+    data: te.Tensor, src: te.Tensor, start: int = 0, end: None = None, step: int = 1, axis: int = 0
 ) -> te.Tensor:
     """A copy of the data with result[start:end:step] = src along an axis. start, end: numbers or sizes."""
     op = "slice_scatter"
@@ -334,7 +355,7 @@ def slice_scatter(
     )
 
 
-def _slice_bound(op: str, value: Any, size: Size, default: Size) -> Size:
+def _slice_bound(op: str, value: int | None, size: te.Size, default: te.Size) -> te.Size:
     if value is None:
         return default
     bound = extent(op, value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
@@ -43,9 +42,9 @@ def concatenate(a_tuple: Sequence[te.Tensor], axis: int = 0) -> te.Tensor:
     return te.compute((*tensors[0].shape[:dim], ends[-1], *tensors[0].shape[dim + 1 :]), element, name="T_concat")
 
 
-def sum_of(sizes: Sequence[Any]) -> int:
+def sum_of(sizes: Sequence[te.Size]) -> te.Size:
     """The sum of sizes."""
-    result: Any = 0
+    result: te.Size = 0
     for size in sizes:
         result = result + size
     return result
@@ -83,7 +82,7 @@ def stack(a: Sequence[te.Tensor], axis: int = 0) -> te.Tensor:
     return te.compute((*first.shape[:new_axis], len(tensors), *first.shape[new_axis:]), element, name="T_stack")
 
 
-def split(ary: te.Tensor, indices_or_sections: Any, axis: int = 0) -> list[te.Tensor]:
+def split(ary: te.Tensor, indices_or_sections: te.Shape, axis: int = 0) -> list[te.Tensor]:
     """The parts of a tensor along an axis.
 
     ary: (n, m) -> 3 tensors (n, m / 3) for indices_or_sections=3, axis=1: equal parts, so that it divides the size;
@@ -95,7 +94,7 @@ def split(ary: te.Tensor, indices_or_sections: Any, axis: int = 0) -> list[te.Te
     return [_part(x, dim, first, last) for first, last in itertools.pairwise(bounds)]
 
 
-def _bounds(x: te.Tensor, sections: Any, dim: int) -> list[Any]:
+def _bounds(x: te.Tensor, sections: te.Shape, dim: int) -> list[te.Size]:
     size = x.shape[dim]
     if not isinstance(sections, (tuple, list)):
         count = integer("split", "indices_or_sections", sections, 1)
@@ -115,7 +114,7 @@ def _bounds(x: te.Tensor, sections: Any, dim: int) -> list[Any]:
     return bounds
 
 
-def _part(x: te.Tensor, dim: int, first: Any, last: Any) -> te.Tensor:
+def _part(x: te.Tensor, dim: int, first: te.Size, last: te.Size) -> te.Tensor:
     shape = (*x.shape[:dim], simple(last - first), *x.shape[dim + 1 :])
     return te.compute(shape, lambda *i: x(*i[:dim], i[dim] + first, *i[dim + 1 :]), name="T_split")
 

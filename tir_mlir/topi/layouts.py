@@ -5,24 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.topi.operands import describe_tensor, refuse
-from tir_mlir.topi.sizes import Size, exact_quotient, simple
+from tir_mlir.topi.sizes import exact_quotient, simple
 
 
 @dataclass(frozen=True)
 class BlockedPosition:
     """A position as outer * factor + inner."""
 
-    outer: Any
-    inner: Any
+    outer: te.Expr
+    inner: te.Expr
     factor: int
 
-    def flat_position(self) -> Any:
-        return self.outer * self.factor + self.inner
+
+Position: TypeAlias = te.Size | BlockedPosition
+
+
+def flat_position(position: Position) -> te.Size:
+    """A position as one number."""
+    return position.outer * position.factor + position.inner if isinstance(position, BlockedPosition) else position
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,12 @@ class TensorLayout:
     axes: tuple[str, ...]
     factors: Mapping[str, int]
 
-    def sizes(self, op: str, name: str, x: te.Tensor) -> dict[str, Size]:
+    def sizes(self, op: str, name: str, x: te.Tensor) -> dict[str, te.Size]:
         """The size of each letter for a tensor; checks its rank and its blocks."""
         if x.ndim != len(self.axes):
             problem = f"{describe_tensor(name, x)} has {x.ndim} axes"
             raise refuse(op, problem, f"{self.text} has {len(self.axes)}: reshape it, or name its layout")
-        by_letter: dict[str, Size] = {}
+        by_letter: dict[str, te.Size] = {}
         for axis, size in zip(self.axes, x.shape, strict=True):
             if axis.islower() and size != self.factors[axis.upper()]:
                 problem = (
@@ -49,9 +54,9 @@ class TensorLayout:
                 by_letter[axis] = simple(size * self.factors.get(axis, 1))
         return by_letter
 
-    def shape(self, op: str, sizes: Mapping[str, Size]) -> tuple[Size, ...]:
+    def shape(self, op: str, sizes: Mapping[str, te.Size]) -> tuple[te.Size, ...]:
         """The shape of a tensor with the size of each letter."""
-        result: list[Size] = []
+        result: list[te.Size] = []
         for axis in self.axes:
             factor = self.factors.get(axis.upper(), 1)
             outer = sizes[axis.upper()] if factor == 1 else exact_quotient([sizes[axis.upper()]], [factor])
@@ -61,21 +66,21 @@ class TensorLayout:
             result.append(factor if axis.islower() else outer)
         return tuple(result)
 
-    def index(self, positions: Mapping[str, Any]) -> tuple[te.Expr | int, ...]:
+    def index(self, positions: Mapping[str, Position]) -> tuple[te.Size, ...]:
         """The index of the element at a position of each letter: a number, an expression or a `Blocked`."""
         return tuple(self._coordinate(axis, positions[axis.upper()]) for axis in self.axes)
 
-    def _coordinate(self, axis: str, value: te.Expr | int) -> Any:
+    def _coordinate(self, axis: str, value: Position) -> te.Size:
         factor = self.factors.get(axis.upper())
         if isinstance(value, BlockedPosition):
             if value.factor == factor:
                 return value.inner if axis.islower() else value.outer
-            value = value.flat_position()
+            value = flat_position(value)
         if factor is None:
             return value
         return value % factor if axis.islower() else value // factor
 
-    def positions(self, index: Sequence[te.Expr]) -> dict[str, Any]:
+    def positions(self, index: Sequence[te.Expr]) -> dict[str, Position]:
         """The position of each letter at an index of a tensor."""
         by_axis = dict(zip(self.axes, index, strict=True))
         return {

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.sizes import Size, shape_text
+from tir_mlir.topi.sizes import shape_text
 
+Number: TypeAlias = te.Expr | float | np.generic
+Operand: TypeAlias = te.Tensor | Number
+"""An operand of an operator: a tensor, or a number, which takes the type of the other one."""
+Ints: TypeAlias = int | Sequence[int]
+"""An attribute of integers: one for each axis, or one for all."""
+Axes: TypeAlias = int | Sequence[int] | None
+"""The axes that an operator is along: one, several, or None for all."""
+Elements: TypeAlias = Callable[..., te.Expr]
+"""A function of elements, or of an index."""
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
     "float32", "float64",
@@ -105,7 +114,7 @@ def factor_type(op: str, out_dtype: str | None, **operands: te.Tensor) -> str:
     return one_type(op, **operands)
 
 
-def constant(value: te.Expr | float, dtype: str) -> te.Expr:
+def constant(value: Number, dtype: str) -> te.Expr:
     """A number of a type."""
     if isinstance(value, te.Expr):
         return value if value.dtype == dtype else value.astype(dtype)
@@ -117,7 +126,7 @@ def constant(value: te.Expr | float, dtype: str) -> te.Expr:
     return t_call(dtype, bool(number) if dtype == "bool" else number)
 
 
-def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
+def axis_of(op: str, axis: object, ndim: int, name: str = "axis") -> int:
     """An axis as a number in 0..ndim - 1."""
     if isinstance(axis, np.integer):
         axis = int(axis)
@@ -126,7 +135,7 @@ def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     return axis % ndim
 
 
-def axes_of(op: str, axes: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
+def axes_of(op: str, axes: object, ndim: int, name: str = "axis") -> tuple[int, ...]:
     """Axes as different numbers in 0..ndim - 1, in order; None: all."""
     if axes is None:
         return tuple(range(ndim))
@@ -137,7 +146,7 @@ def axes_of(op: str, axes: Any, ndim: int, name: str = "axis") -> tuple[int, ...
     return normalized
 
 
-def extent(op: str, size: Any) -> Size:
+def extent(op: str, size: object) -> te.Size:
     """A size of a shape attribute: a number or an expression of sizes."""
     if isinstance(size, np.integer):
         return int(size)
@@ -146,7 +155,7 @@ def extent(op: str, size: Any) -> Size:
     raise refuse(op, f"{short_repr(size)} in a shape", "a size is an integer, a te.var or an expression of them")
 
 
-def shape_of(op: str, shape: Any) -> tuple[Size, ...]:
+def shape_of(op: str, shape: object) -> tuple[te.Size, ...]:
     """A shape attribute: one size or several."""
     return tuple(extent(op, s) for s in (shape if isinstance(shape, (tuple, list)) else (shape,)))
 
@@ -161,7 +170,7 @@ def as_type(value: te.Expr, from_dtype: str, dtype: str) -> te.Expr:
     return value if from_dtype == dtype else value.astype(dtype)
 
 
-def integer(op: str, name: str, value: Any, least: int | None = None) -> int:
+def integer(op: str, name: str, value: object, least: int | None = None) -> int:
     """An attribute that is an integer, at least `least`."""
     if isinstance(value, np.integer):
         value = int(value)
@@ -171,16 +180,16 @@ def integer(op: str, name: str, value: Any, least: int | None = None) -> int:
     return value
 
 
-def integers(op: str, name: str, value: Any, count: int, least: int | None = None) -> tuple[int, ...]:
+def integers(op: str, name: str, value: object, count: int, least: int | None = None) -> tuple[int, ...]:
     """An attribute of `count` integers; one stands for all."""
     entries = value if isinstance(value, (tuple, list)) else (value,)
     if len(entries) not in (1, count):
         raise refuse(op, f"{name}={short_repr(value)} has {len(entries)} numbers", f"pass one, or {count}")
-    entries = tuple(integer(op, name, v, least) for v in entries)
-    return entries * count if len(entries) == 1 else entries
+    numbers = tuple(integer(op, name, v, least) for v in entries)
+    return numbers * count if len(numbers) == 1 else numbers
 
 
-def one_of(op: str, name: str, value: Any, choices: Sequence[str]) -> str:
+def one_of(op: str, name: str, value: str, choices: Sequence[str]) -> str:
     """Check an attribute against the words that are allowed."""
     if value not in choices:
         raise refuse(op, f"{name}={short_repr(value)}", f"use one of {', '.join(map(str, choices))}")

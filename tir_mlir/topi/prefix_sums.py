@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tir_mlir import te
 from tir_mlir.te.statements import T
 from tir_mlir.topi.operands import (
+    Axes,
     as_type,
     axis_of,
     constant,
@@ -28,7 +29,7 @@ SYMBOLIC_LEVELS = 2
 """Chunks of chunks of a symbolic size: their sums, a 256th of the elements, are added up for each of them."""
 
 
-def cumsum(data: te.Tensor, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
+def cumsum(data: te.Tensor, axis: Axes = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
     """Sums of the elements up to each one, along an axis; axis None: of all in row-major order, as a vector.
 
     exclusive: without the element itself. dtype: of the sums, default that of the data.
@@ -42,7 +43,7 @@ def cumsum(data: te.Tensor, axis: Any = None, dtype: str | None = None, exclusiv
     return narrow(_prefix(x, dim, wide, exclusive), to)
 
 
-def cumprod(data: te.Tensor, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
+def cumprod(data: te.Tensor, axis: Axes = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
     """Products of the elements up to each one, along an axis; axis None: of all in row-major order, as a vector.
 
     exclusive: without the element itself. dtype: of the products, default that of the data.
@@ -60,23 +61,23 @@ def logcumsumexp(data: te.Tensor, axis: int = -1) -> te.Tensor:
     return narrow(_running_logarithm(x, axis_of("logcumsumexp", axis, x.ndim), wide_type(x.dtype)), x.dtype)
 
 
-def cummax(data: Any, axis: int = -1) -> Any:
+def cummax(data: te.Tensor, axis: int = -1) -> list[te.Tensor]:
     """The greatest element up to each one, along an axis, and its position, int64: the last one of equals. NaN is
     greater than all."""
     return _extremes("cummax", data, axis, True)
 
 
-def cummin(data: Any, axis: int = -1) -> Any:
+def cummin(data: te.Tensor, axis: int = -1) -> list[te.Tensor]:
     """The least element up to each one, along an axis, and its position, int64: the last one of equals. NaN is less
     than all."""
     return _extremes("cummin", data, axis, False)
 
 
-def _replace_axis(index: Any, axis: int, value: Any) -> tuple[Any, ...]:
+def _replace_axis(index: Sequence[te.Size], axis: int, value: te.Size) -> tuple[te.Size, ...]:
     return (*index[:axis], value, *index[axis + 1 :])
 
 
-def _is_included(k: Any, i: Any, exclusive: bool) -> Any:
+def _is_included(k: te.Expr, i: te.Expr, exclusive: bool) -> te.Expr:
     return k < i if exclusive else k <= i
 
 
@@ -84,7 +85,7 @@ def _serial_prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.T
     """Prefix sums of a short axis: each element sums all elements up to it."""
     k = te.reduce_axis((0, x.shape[axis]), name="k")
 
-    def element(*i: Any) -> te.Expr:
+    def element(*i: te.Expr) -> te.ReductionValue:
         value = as_type(x(*_replace_axis(i, axis, k)), x.dtype, dtype)
         return te.sum(te.Select(_is_included(k, i[axis], exclusive), value, constant(0, dtype)), axis=k)
 
@@ -101,23 +102,23 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
         return _serial_prefix(x, axis, dtype, exclusive)
     ragged = exact_quotient([size], [CHUNK]) is None
 
-    def element_at(i: Any, position: Any) -> Any:
+    def element_at(i: Sequence[te.Expr], position: te.Expr) -> te.Expr:
         """The element of a position; behind the end any, as no sum that is asked for has it."""
         return as_type(x(*_replace_axis(i, axis, te.min(position, size - 1) if ragged else position)), x.dtype, dtype)
 
     m = te.reduce_axis((0, CHUNK), name="m")
 
-    def chunk_prefix(*i: Any) -> Any:
+    def chunk_prefix(*i: te.Expr) -> te.ReductionValue:
         chunk, position = i[axis : axis + 2]
         value = element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m)
         return te.sum(te.Select(_is_included(m, position, exclusive), value, zero), axis=m)
 
     parts = te.compute((*x.shape[:axis], chunks, CHUNK, *x.shape[axis + 1 :]), chunk_prefix, name="T_chunk_cumsum")
 
-    def part(i: Any, position: Any) -> Any:
+    def part(i: Sequence[te.Size], position: te.Size) -> te.Expr:
         return parts(*i[: axis + 1], position, *i[axis + 1 :])
 
-    def chunk_total(*i: Any) -> Any:
+    def chunk_total(*i: te.Expr) -> te.Expr:
         last = CHUNK - 1
         return part(i, last) + element_at(i, i[axis] * CHUNK + last) if exclusive else part(i, last)
 
@@ -126,7 +127,7 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
     )
     before = _prefix(sums, axis, exact, True, levels - 1)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         chunk = _replace_axis(i, axis, i[axis] // CHUNK)
         return as_type(before(*chunk) + as_type(part(chunk, i[axis] % CHUNK), dtype, exact), exact, dtype)
 
@@ -142,16 +143,16 @@ def _split(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
     """(outer, n, inner), with the axis in the middle."""
     outer, size, inner = total(x.shape[:axis]), x.shape[axis], total(x.shape[axis + 1 :])
 
-    def element(o: Any, k: Any, i: Any) -> Any:
+    def element(o: te.Expr, k: te.Expr, i: te.Expr) -> te.Expr:
         return as_type(x(*unravel_index(o, x.shape[:axis]), k, *unravel_index(i, x.shape[axis + 1 :])), x.dtype, dtype)
 
     return te.compute((outer, size, inner), element, name="T_rows")
 
 
-def _merge_axes(x: te.Tensor, shape: Any, axis: int, name: str) -> te.Tensor:
+def _merge_axes(x: te.Tensor, shape: Sequence[te.Size], axis: int, name: str) -> te.Tensor:
     """The axis between those that `_split` put together."""
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         return x(ravel_index(i[:axis], shape[:axis]), i[axis], ravel_index(i[axis + 1 :], shape[axis + 1 :]))
 
     return te.compute(shape, element, name=name)
@@ -170,7 +171,7 @@ def _running(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
         so_far = T.alloc_buffer((1,), dtype)
         so_far[0] = T.cast(1, dtype) if exclusive else X[o, 0, i]
         Y[o, 0, i] = so_far[0]
-        for k in range(1, size):
+        for k in T.serial(1, size):
             so_far[0] = so_far[0] * (X[o, k - 1, i] if exclusive else X[o, k, i])
             Y[o, k, i] = so_far[0]
 
@@ -195,7 +196,7 @@ def _running_logarithm(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
         top[0] = X[o, 0, i]
         total[0] = T.cast(1, exact)
         Y[o, 0, i] = top[0]
-        for k in range(1, size):
+        for k in T.serial(1, size):
             value = X[o, k, i]
             greatest = T.max(top[0], value)
             least = T.min(top[0], value)
@@ -209,7 +210,7 @@ def _running_logarithm(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
     return _merge_axes(ran, x.shape, axis, "T_running")
 
 
-def _extremes(op: str, data: te.Tensor, axis: int, greatest: bool) -> Any:
+def _extremes(op: str, data: te.Tensor, axis: int, greatest: bool) -> list[te.Tensor]:
     x = tensor(op, "data", data)
     dim = axis_of(op, axis, x.ndim)
     kind = "int8" if x.dtype == "bool" else x.dtype
@@ -229,7 +230,7 @@ def _extremes(op: str, data: te.Tensor, axis: int, greatest: bool) -> Any:
         position = T.alloc_buffer((1,), "int32")
         so_far[0] = X[o, 0, i]
         position[0] = 0
-        for k in range(size):
+        for k in T.serial(size):
             value = X[o, k, i]
             if has_nan and T.Or(T.isnan(value), value >= so_far[0] if greatest else value <= so_far[0]):
                 so_far[0] = value

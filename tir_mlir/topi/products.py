@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import string
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import te
 from tir_mlir.te.statements import T
@@ -65,9 +67,7 @@ def product(a: te.Tensor, b: te.Tensor, transp_a: bool, transp_b: bool, out_dtyp
     k = te.reduce_axis((0, depth), name="k")
     added = sum_type(dtype, out_dtype)
 
-    def side(t: te.Tensor, outer: Sequence[te.Expr], free_index: Any, is_lhs: bool) -> te.Expr:
-        if t.ndim == 1:
-            return t(k)
+    def side(t: te.Tensor, outer: Sequence[te.Expr], free: Sequence[te.Expr], is_lhs: bool) -> te.Expr:
         batch_dims = t.shape[:-2]
         index = [
             0 if is_one(n) and not is_one(m) else i
@@ -75,12 +75,12 @@ def product(a: te.Tensor, b: te.Tensor, transp_a: bool, transp_b: bool, out_dtyp
                 outer[len(batch) - len(batch_dims) :], batch_dims, batch[len(batch) - len(batch_dims) :], strict=True
             )
         ]
-        last = (free_index, k) if is_lhs != swap[not is_lhs] else (k, free_index)
+        last = (*free, k) if is_lhs != swap[not is_lhs] else (k, *free)
         return t(*index, *last)
 
     def element(*i: te.Expr) -> ReductionValue:
         outer = i[: len(batch)]
-        row, column = (i[len(batch)] if rows else None), (i[-1] if columns else None)
+        row, column = i[len(batch) : len(batch) + len(rows)], i[-1:] if columns else ()
         lhs, rhs = side(x, outer, row, True), side(y, outer, column, False)
         return te.sum(as_type(lhs, x.dtype, added) * as_type(rhs, y.dtype, added), axis=k)
 
@@ -95,7 +95,7 @@ def transpose_letters(transpose_a: bool, transpose_b: bool) -> str:
 def batch_matmul(
     tensor_a: te.Tensor,
     tensor_b: te.Tensor,
-    oshape: Any = None,
+    oshape: None = None,
     out_dtype: str | None = None,
     transpose_a: bool = False,
     transpose_b: bool = True,
@@ -134,7 +134,7 @@ def grouped_matmul(data: te.Tensor, weight: te.Tensor, offsets: te.Tensor) -> te
     )
     added = sum_type(dtype, None)
 
-    def element(i: Any, j: Any) -> Any:
+    def element(i: te.Expr, j: te.Expr) -> te.ReductionValue:
         matrix = te.max(te.min(group(i), groups - 1), 0)
         return te.sum(as_type(x(i, k), dtype, added) * as_type(w(matrix, k, j), dtype, added), axis=k)
 
@@ -144,7 +144,7 @@ def grouped_matmul(data: te.Tensor, weight: te.Tensor, offsets: te.Tensor) -> te
     return narrow(kept, dtype)
 
 
-def einsum(subscripts: str, *operands: Any) -> te.Tensor:
+def einsum(subscripts: str, *operands: te.Tensor) -> te.Tensor:
     """Sum of products by Einstein's notation: `einsum("bik,bkj->bij", a, b)`.
 
     A letter names an axis; letters that are not in the result are summed over. Without `->` the result has the letters
@@ -155,7 +155,7 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
     subscripts = _expand_ellipsis(subscripts, [x.ndim for x in tensors])
     inputs, result = _einsum_letters(subscripts, tensors)
     dtype = one_type("einsum", **{f"operand_{n}": x for n, x in enumerate(tensors)})
-    sizes: dict[str, Any] = {}
+    sizes: dict[str, te.Size] = {}
     for letters, x in zip(inputs, tensors, strict=True):
         for letter, size in zip(letters, x.shape, strict=True):
             if is_one(sizes.setdefault(letter, size)):
@@ -166,15 +166,15 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
     sums = {x: te.reduce_axis((0, sizes[x]), name=x) for x in dict.fromkeys("".join(inputs)) if x not in result}
     added = sum_type(dtype, None)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr | te.ReductionValue:
         by_letter = {**dict(zip(result, i, strict=True)), **sums}
-        value: Any = None
+        factors = []
         for letters, x in zip(inputs, tensors, strict=True):
             at = (
                 0 if is_one(n) and not is_one(sizes[c]) else by_letter[c] for c, n in zip(letters, x.shape, strict=True)
             )
-            factor = as_type(x(*at), dtype, added)
-            value = factor if value is None else value * factor
+            factors.append(as_type(x(*at), dtype, added))
+        value = functools.reduce(operator.mul, factors)
         return te.sum(value, axis=list(sums.values())) if sums else value
 
     return narrow(te.compute(tuple(sizes[c] for c in result), element, name="T_einsum"), dtype)
@@ -215,7 +215,7 @@ def _einsum_letters(subscripts: str, tensors: Sequence[te.Tensor]) -> tuple[list
     return inputs, result
 
 
-def row_tiles(offsets: te.Tensor, rows: Any, height: int) -> list[te.Tensor]:
+def row_tiles(offsets: te.Tensor, rows: te.Size, height: int) -> list[te.Tensor]:
     """Tiles of `height` rows of one group each. offsets: where each group of rows ends; rows: their number.
 
     Returns int32: the group of each tile; the rows in each, (tiles, height), of which the last is repeated where a
@@ -234,23 +234,23 @@ def row_tiles(offsets: te.Tensor, rows: Any, height: int) -> list[te.Tensor]:
         row = T.alloc_buffer((1,), "int32")
         tile[0] = 0
         row[0] = 0
-        for i in range(rows):
+        for i in T.serial(rows):
             P[i] = -1
-        for t in range(tiles):
+        for t in T.serial(tiles):
             G[t] = 0
-            for m in range(height):
+            for m in T.serial(height):
                 S[t, m] = 0
-        for g in range(groups):
+        for g in T.serial(groups):
             end = T.min(T.cast(E[g], "int32"), last)
             while row[0] < end:
                 G[tile[0]] = g
-                for m in range(height):
+                for m in T.serial(height):
                     S[tile[0], m] = T.min(row[0] + m, end - 1)
                     if row[0] + m < end:
                         P[row[0] + m] = tile[0] * height + m
                 row[0] = T.min(row[0] + height, end)
                 tile[0] = tile[0] + 1
-        for t in range(tiles):
+        for t in T.serial(tiles):
             if T.And(t >= tile[0], tile[0] > 0):
                 G[t] = G[tile[0] - 1]
 
@@ -258,12 +258,14 @@ def row_tiles(offsets: te.Tensor, rows: Any, height: int) -> list[te.Tensor]:
     return list(te.statements((1,), [ends], results, table, name="T_row_tiles"))
 
 
-def _greatest_number(rows: Any, height: int, groups: Any) -> Any:
+def _greatest_number(rows: te.Size, height: int, groups: te.Size) -> te.Size:
     """How many tiles groups may need."""
     if height == 1:
         return rows
-    whole = rows // height + groups
-    return min(int(rows), int(whole)) if None not in (number(rows), number(groups)) else te.min(rows, whole)
+    count, parts = number(rows), number(groups)
+    if count is None or parts is None:
+        return te.min(rows, rows // height + groups)
+    return min(count, count // height + parts)
 
 
 def tile_products(data: te.Tensor, panels: te.Tensor, groups: te.Tensor) -> te.Tensor:
@@ -286,13 +288,14 @@ def tile_products(data: te.Tensor, panels: te.Tensor, groups: te.Tensor) -> te.T
         )
     k, added, count = te.reduce_axis((0, x.shape[2]), name="k"), sum_type(dtype, None), w.shape[0]
 
-    def chosen_weights(t: Any, *index: Any) -> Any:
+    def chosen(t: te.Expr, *index: te.Expr) -> te.Expr:
         return w(te.max(te.min(as_type(group(t), group.dtype, "int32"), count - 1), 0), *index)
 
-    if added != dtype:  # a block of its own: schedules copy it in the order of instructions for narrow numbers
-        chosen_weights = te.compute((x.shape[0], *w.shape[1:]), chosen_weights, name="T_chosen")
+    # a block of its own: schedules copy it in the order of instructions for narrow numbers
+    narrow_weights = te.compute((x.shape[0], *w.shape[1:]), chosen, name="T_chosen") if added != dtype else None
+    chosen_weights = narrow_weights or chosen
 
-    def element(t: Any, p: Any, m: Any, lane: Any) -> Any:
+    def element(t: te.Expr, p: te.Expr, m: te.Expr, lane: te.Expr) -> te.ReductionValue:
         return te.sum(as_type(x(t, m, k), dtype, added) * as_type(chosen_weights(t, p, k, lane), dtype, added), axis=k)
 
     shape = (x.shape[0], w.shape[1], x.shape[1], w.shape[3])

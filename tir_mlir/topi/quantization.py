@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from tir_mlir import te
 from tir_mlir.topi.operands import (
     FLOATS,
+    Number,
+    Operand,
     as_type,
     axis_of,
     constant,
@@ -28,7 +29,7 @@ __all__ = ["dense_groups", "dequantize", "dequantize_group", "quantize", "round_
 LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
 
-def _parameter(op: str, name: str, value: Any, x: te.Tensor, axis: int) -> Any:
+def _parameter(op: str, name: str, value: Operand, x: te.Tensor, axis: int) -> Callable[[Sequence[te.Expr]], Number]:
     """How to read a scale or zero point: a function of the index. It is a number, one element, or one for each position
     of the axis."""
     if not isinstance(value, te.Tensor):
@@ -41,7 +42,9 @@ def _parameter(op: str, name: str, value: Any, x: te.Tensor, axis: int) -> Any:
     return lambda i: value(i[axis])
 
 
-def quantize(data: te.Tensor, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "int8") -> te.Tensor:
+def quantize(
+    data: te.Tensor, scale: Operand, zero_point: Operand = 0, axis: int = -1, out_dtype: str = "int8"
+) -> te.Tensor:
     """round(data / scale) + zero_point, ties to even, limited to the range of the type.
 
     scale, zero_point: a number, a tensor of one, or of one for each position of the axis.
@@ -51,7 +54,7 @@ def quantize(data: te.Tensor, scale: Any, zero_point: Any = 0, axis: int = -1, o
     dim, wide = axis_of("quantize", axis, x.ndim), wide_type(x.dtype)
     by, zero = (_parameter("quantize", n, v, x, dim) for n, v in (("scale", scale), ("zero_point", zero_point)))
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         value = te.round(as_type(x(*i), x.dtype, wide) / constant(by(i), wide)) + constant(zero(i), wide)
         return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
 
@@ -64,7 +67,7 @@ def round_to(data: te.Tensor, out_dtype: str = "int8", zero_point: int = 0) -> t
     low, high = LIMITS[one_of("round_to", "out_dtype", out_dtype, list(LIMITS))]
     wide, zero = wide_type(x.dtype), integer("round_to", "zero_point", zero_point, low)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         value = te.round(as_type(x(*i), x.dtype, wide))
         value = value + constant(zero, wide) if zero else value
         return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
@@ -73,7 +76,7 @@ def round_to(data: te.Tensor, out_dtype: str = "int8", zero_point: int = 0) -> t
 
 
 def dequantize(
-    data: te.Tensor, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "float32"
+    data: te.Tensor, scale: Operand, zero_point: Operand = 0, axis: int = -1, out_dtype: str = "float32"
 ) -> te.Tensor:
     """(data - zero_point) * scale, in floats.
 
@@ -87,7 +90,7 @@ def dequantize(
     by, zero = (_parameter("dequantize", n, v, x, dim) for n, v in (("scale", scale), ("zero_point", zero_point)))
     shifted = isinstance(zero_point, te.Tensor) or zero_point != 0
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         value = x(*i).astype("int32") if x.dtype != "int32" else x(*i)
         value = value - constant(zero(i), "int32") if shifted else value
         return as_type(value.astype(wide) * constant(by(i), wide), wide, out_dtype)
@@ -169,7 +172,12 @@ def dequantize_group(
 
 
 def dense_groups(
-    data: Any, weight: Any, scale: Any, offset: Any = None, group_size: int = 32, bits: int = 4
+    data: te.Tensor,
+    weight: te.Tensor,
+    scale: te.Tensor,
+    offset: te.Tensor | None = None,
+    group_size: int = 32,
+    bits: int = 4,
 ) -> te.Tensor:
     """Rows of int8 by a matrix of few bits, in float32: a group's sum is of integers, and has one scale.
 
@@ -182,23 +190,23 @@ def dense_groups(
     x, w, s, group = _group_operands("dense_groups", data, weight, scale, group_size, bits)
     columns, groups, zero = w.shape[0], s.shape[1], 8 if bits == 4 else 128
 
-    def unpacked_weight(*i: Any) -> Any:
+    def unpacked_weight(*i: te.Expr) -> te.Expr:
         return w(*i) if bits == 8 else _read_nibble(w, i, group, "halves").astype("uint8")
 
     q = te.compute((columns, x.shape[-1]), unpacked_weight, name="T_unpack")
     t, u, g = (te.reduce_axis((0, end), name=name) for end, name in ((group, "t"), (group, "t"), (groups, "g")))
 
-    def row_sum(*i: Any) -> Any:
+    def row_sum(*i: te.Expr) -> te.ReductionValue:
         return te.sum(x(*i[:-1], i[-1] * group + t).astype("int32"), axis=t)
 
-    def group_sum(*i: Any) -> Any:
+    def group_sum(*i: te.Expr) -> te.ReductionValue:
         *row, j, n = i
         return te.sum(x(*row, n * group + u).astype("int32") * q(j, n * group + u).astype("int32"), axis=u)
 
     rows = te.compute((*x.shape[:-1], groups), row_sum, name="T_rows")
     parts = te.compute((*x.shape[:-1], columns, groups), group_sum, name="T_groups")
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.ReductionValue:
         *row, j = i
         by, part = as_type(s(j, g), s.dtype, "float32"), parts(*row, j, g)
         if offset is None:

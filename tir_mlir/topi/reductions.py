@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
 from tir_mlir.topi.operands import (
+    Axes,
+    Elements,
     as_type,
     axes_of,
     axis_of,
@@ -33,7 +35,7 @@ __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std"
 Reducing = TypeVar("Reducing", bound=Callable[..., te.Tensor])
 
 
-def reduced_shape(shape: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+def reduced_shape(shape: Sequence[te.Size], axes: Sequence[int], keepdims: bool) -> tuple[te.Size, ...]:
     """The shape without the axes, or with 1 for them."""
     if keepdims:
         return tuple(1 if a in axes else n for a, n in enumerate(shape))
@@ -46,8 +48,8 @@ def reduce_axes(x: te.Tensor, axes: Sequence[int]) -> dict[int, te.IterVar]:
 
 
 def operand_index(
-    x: te.Tensor, index: Sequence[te.Expr], sums: dict[int, Any], keepdims: bool = False
-) -> tuple[Any, ...]:
+    x: te.Tensor, index: Sequence[te.Expr], sums: dict[int, te.IterVar], keepdims: bool = False
+) -> tuple[te.Expr, ...]:
     """The index of an element of x: that of the result with the reduce axes put in."""
     if keepdims:
         return tuple(sums.get(a, index[a]) for a in range(x.ndim))
@@ -56,7 +58,7 @@ def operand_index(
 
 
 def reduce_elements(
-    name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reducer: Any, dtype: str
+    name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reducer: te.Reducer, dtype: str
 ) -> te.Tensor:
     """A reduction of the elements in a type; of no axes the elements themselves."""
     shape = reduced_shape(x.shape, axes, keepdims)
@@ -79,7 +81,7 @@ def narrow(x: te.Tensor, dtype: str) -> te.Tensor:
     return x if x.dtype == dtype else te.compute(x.shape, lambda *i: x(*i).astype(dtype), name="T_cast")
 
 
-def _reduction(reducer: Any, adds: bool) -> Callable[[Reducing], Reducing]:
+def _reduction(reducer: te.Reducer, adds: bool) -> Callable[[Reducing], Reducing]:
     """Make a declaration a reduction over axes. adds: float16 and bfloat16 are combined in float32."""
 
     def decorate(declared: Reducing) -> Reducing:
@@ -100,7 +102,7 @@ def _reduction(reducer: Any, adds: bool) -> Callable[[Reducing], Reducing]:
 
 
 @_reduction(te.sum, True)
-def sum(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def sum(data: te.Tensor, axis: Axes = None, keepdims: bool = False) -> te.Tensor:
     """Sum over some axes.
 
         topi.sum(data, axis=1)     # (n, m) -> (n,)
@@ -113,7 +115,7 @@ def sum(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
 
 
 @_reduction(te.prod, True)
-def prod(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def prod(data: te.Tensor, axis: Axes = None, keepdims: bool = False) -> te.Tensor:
     """Product over some axes.
 
         topi.prod(data, axis=1)     # (n, m) -> (n,)
@@ -125,7 +127,7 @@ def prod(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     ...
 
 
-def _extremum(name: str, better: te.Reducer, bound: Any, end: float) -> te.Reducer:
+def _extremum(name: str, better: te.Reducer, bound: Callable[[str], te.Expr], end: float) -> te.Reducer:
     """The reducer of the greatest or least element; NaN if there is one. `te.max` and `te.min` start at the greatest
     finite number, this one at an infinity, which is an element of floats, too."""
     return te.comm_reducer(lambda a, b: better(a, b), lambda t: constant(end, t) if is_float(t) else bound(t), name)
@@ -136,7 +138,7 @@ MIN = _extremum("min", te.min, te.max_value, math.inf)
 
 
 @_reduction(MAX, False)
-def max(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def max(data: te.Tensor, axis: Axes = None, keepdims: bool = False) -> te.Tensor:
     """The maximum over some axes; NaN if an element is NaN.
 
         topi.max(data, axis=1)     # (n, m) -> (n,)
@@ -148,7 +150,7 @@ def max(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
 
 
 @_reduction(MIN, False)
-def min(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def min(data: te.Tensor, axis: Axes = None, keepdims: bool = False) -> te.Tensor:
     """The minimum over some axes; NaN if an element is NaN.
 
         topi.min(data, axis=1)     # (n, m) -> (n,)
@@ -163,7 +165,7 @@ _ALL = te.comm_reducer(lambda a, b: te.all(a, b), lambda t: t_call("bool", True)
 _ANY = te.comm_reducer(lambda a, b: te.any(a, b), lambda t: t_call("bool", False), name="any")
 
 
-def all(data: te.Tensor, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def all(data: te.Tensor, axis: Axes = None, keepdims: bool = False) -> te.Tensor:
     """Whether all elements over some axes are true.
 
     data: bool, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep them
@@ -173,7 +175,7 @@ def all(data: te.Tensor, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     return reduce_elements("all", x, axes_of("all", axis, x.ndim), keepdims, _ALL, "bool")
 
 
-def any(data: te.Tensor, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def any(data: te.Tensor, axis: Axes = None, keepdims: bool = False) -> te.Tensor:
     """Whether one of the elements over some axes is true.
 
     data: bool, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep them
@@ -205,7 +207,7 @@ def variance(data: te.Tensor, axis: Sequence[int] | None = None, keepdims: bool 
     return _dispersion("variance", data, axis, keepdims, lambda v: v)
 
 
-def std(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+def std(data: te.Tensor, axis: Axes = None, keepdims: bool = False) -> te.Tensor:
     """The root of the variance over some axes.
 
     data: floats, (n, m) -> (n,) for axis=1; axis: one, several or None for all; keepdims: keep them with size 1.
@@ -214,7 +216,7 @@ def std(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     return _dispersion("std", data, axis, keepdims, te.sqrt)
 
 
-def _dispersion(name: str, data: te.Tensor, axis: Any, keepdims: bool, last: Any) -> te.Tensor:
+def _dispersion(name: str, data: te.Tensor, axis: Axes, keepdims: bool, last: Elements) -> te.Tensor:
     x = floats(name, "data", data)
     axes, dtype = axes_of(name, axis, x.ndim), wide_type(x.dtype)
     count = constant(total([x.shape[a] for a in axes]), dtype)
@@ -222,7 +224,7 @@ def _dispersion(name: str, data: te.Tensor, axis: Any, keepdims: bool, last: Any
     middle = te.compute(added.shape, lambda *i: added(*i) / count, name="T_mean")
     sums = reduce_axes(x, axes)
 
-    def squared_distance(*i: te.Expr) -> ReductionValue:
+    def squared_distance(*i: te.Expr) -> te.Expr | ReductionValue:
         apart = as_type(x(*operand_index(x, i, sums, keepdims)), x.dtype, dtype) - middle(*i)
         return te.sum(apart * apart, axis=list(sums.values())) if sums else apart * apart
 
@@ -230,7 +232,7 @@ def _dispersion(name: str, data: te.Tensor, axis: Any, keepdims: bool, last: Any
     return te.compute(added.shape, lambda *i: as_type(last(spread(*i) / count), dtype, x.dtype), name=f"T_{name}")
 
 
-def first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
+def first_of(best: Elements, least: bool, dtype: str) -> te.Reducer:
     """The reducer of (index, value) that keeps the best value, of equal ones that with the least index. NaN is better
     than all numbers."""
 
@@ -249,12 +251,12 @@ def first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
     return te.comm_reducer(combine, start, name="argbest")
 
 
-def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
+def _arg(name: str, best: Elements, least: bool, doc: str) -> Callable[..., te.Tensor]:
     def operator(data: te.Tensor, axis: int | None = None, keepdims: bool = False, dtype: str = "int32") -> te.Tensor:
         x = tensor(name, "data", data)
         axes = tuple(range(x.ndim)) if axis is None else (axis_of(name, axis, x.ndim),)
         sums = reduce_axes(x, axes)
-        flat_index: Any = 0
+        flat_index: te.Size = 0
         for a, k in sums.items():
             flat_index = flat_index * x.shape[a] + k if a else k
         index = flat_index if axis is None else next(iter(sums.values()))

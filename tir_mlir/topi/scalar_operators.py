@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS, ScalarFunction
@@ -40,7 +39,7 @@ def _unary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     doc = _UNARY_DOC.format(doc=one.doc, name=one.topi, takes=_KINDS.get(one.takes, one.takes), result=result, fix=fix)
 
     @functools.wraps(declare(__name__, one.topi, one.params, doc, te.Tensor))
-    def operator(x: Any) -> te.Tensor:
+    def operator(x: te.Tensor) -> te.Tensor:
         operand = _operand(one, x)
         dtype = operand.dtype
         middle = wide_type(dtype) if one.by else dtype
@@ -50,7 +49,7 @@ def _unary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     return operator
 
 
-def _operand(one: ScalarFunction, x: Any) -> te.Tensor:
+def _operand(one: ScalarFunction, x: te.Tensor) -> te.Tensor:
     if one.takes == "floats":
         return floats(one.topi, "x", x)
     operand = tensor(one.topi, "x", x)
@@ -67,7 +66,7 @@ def _binary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     doc = _BINARY_DOC.format(doc=text, name=one.topi, takes=kinds, result="bool" if one.predicate else "their type")
 
     @functools.wraps(declare(__name__, one.topi, ("lhs", "rhs"), doc, te.Tensor))
-    def operator(lhs: Any, rhs: Any) -> te.Tensor:
+    def operator(lhs: float | te.Tensor, rhs: float | te.Tensor) -> te.Tensor:
         dtype = operand_type(one.topi, one.takes, lhs, rhs)
         return broadcast_elements(one.topi, dtype, (lhs, rhs), functools.partial(t_call, one.name))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.topi.operands import (
+    Axes,
+    Ints,
     axes_of,
     axis_of,
     describe_tensor,
@@ -19,7 +20,6 @@ from tir_mlir.topi.operands import (
     tensor,
 )
 from tir_mlir.topi.sizes import (
-    Size,
     are_equal,
     exact_quotient,
     floor_quotient,
@@ -44,7 +44,7 @@ def reshape(a: te.Tensor, newshape: Sequence[te.Expr | int]) -> te.Tensor:
     return te.compute(shape, lambda *i: x(*_unravel_index(x.shape, shape, i)), name="T_reshape")
 
 
-def _target_shape(x: te.Tensor, newshape: Sequence[te.Expr | int]) -> tuple[Size, ...]:
+def _target_shape(x: te.Tensor, newshape: Sequence[te.Expr | int]) -> tuple[te.Size, ...]:
     new_shape = [extent("reshape", s) for s in (newshape if isinstance(newshape, (tuple, list)) else (newshape,))]
     reshape_text = f"{describe_tensor('a', x)} to {shape_text(new_shape)}"
     for dim, size in enumerate(new_shape):
@@ -69,20 +69,20 @@ def _target_shape(x: te.Tensor, newshape: Sequence[te.Expr | int]) -> tuple[Size
 
 
 def _unravel_index(
-    source: Sequence[Size], shape: Sequence[Size], index: Sequence[te.Expr]
+    source: Sequence[te.Size], shape: Sequence[te.Size], index: Sequence[te.Expr]
 ) -> tuple[te.Expr | int, ...]:
     """The index in `source` of the element at an index of `shape`, of as many elements: axes are matched in the
     smallest groups of equal products, so that an axis that remains is indexed by its own index. Of no elements: any."""
     if any(isinstance(size, int) and size == 0 for size in source):
         return (0,) * len(source)
-    result: list[Any] = []
+    result: list[te.Size] = []
     for source_axes, target_axes in _groups(source, shape):
-        flat: Any = 0
+        flat: te.Size = 0
         for axis in target_axes:
             if not is_one(shape[axis]):
                 flat = index[axis] if isinstance(flat, int) else flat * shape[axis] + index[axis]
         inner = [axis for axis in source_axes if not is_one(source[axis])]
-        values: dict[int, Any] = {}
+        values: dict[int, te.Size] = {}
         for n, axis in enumerate(inner):
             below = total([source[b] for b in inner[n + 1 :]])
             value = flat if is_one(below) else flat // below
@@ -91,7 +91,7 @@ def _unravel_index(
     return tuple(result)
 
 
-def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[int], list[int]]]:
+def _groups(source: Sequence[te.Size], shape: Sequence[te.Size]) -> list[tuple[list[int], list[int]]]:
     """Runs of axes of both with equal products, as short as is known."""
     groups: list[tuple[list[int], list[int]]] = []
     source_axes: list[int] = []
@@ -131,7 +131,7 @@ def flatten(data: te.Tensor) -> te.Tensor:
     return reshape(x, (x.shape[0] if x.ndim else 1, -1)) if x.ndim != 1 else reshape(x, (x.shape[0], 1))
 
 
-def expand_dims(a: te.Tensor, axis: Any, num_newaxis: int = 1) -> te.Tensor:
+def expand_dims(a: te.Tensor, axis: Ints, num_newaxis: int = 1) -> te.Tensor:
     """New axes of size 1.
 
     a: (n, m) -> (n, 1, m) for axis=1; axis: a position or several, in the result; num_newaxis: that many axes at
@@ -149,7 +149,7 @@ def expand_dims(a: te.Tensor, axis: Any, num_newaxis: int = 1) -> te.Tensor:
     return te.compute(shape, lambda *i: x(*(v for d, v in enumerate(i) if d not in new)), name="T_expand_dims")
 
 
-def squeeze(a: te.Tensor, axis: Any = None) -> te.Tensor:
+def squeeze(a: te.Tensor, axis: Axes = None) -> te.Tensor:
     """The tensor without axes of size 1.
 
     a: (n, 1, m, 1) -> (n, m); axis: those to remove, default all of size 1. Errors: GraphError for an axis of
@@ -162,7 +162,7 @@ def squeeze(a: te.Tensor, axis: Any = None) -> te.Tensor:
         problem = f"axis {wrong[0]} of {describe_tensor('a', x)} has size {x.shape[wrong[0]]}"
         raise refuse("squeeze", problem, "name axes of size 1")
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         indices = iter(i)
         return x(*(0 if d in gone else next(indices) for d in range(x.ndim)))
 
@@ -181,7 +181,7 @@ def diagonal(data: te.Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     count = max(min(rows - down, columns - right), 0)
     rest = [d for d in range(x.ndim) if d not in (a, b)]
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         at = dict(zip(rest, i[:-1], strict=True)) | {a: i[-1] + down, b: i[-1] + right}
         return x(*(at[d] for d in range(x.ndim)))
 
@@ -201,7 +201,7 @@ def sliding_windows(data: te.Tensor, size: int, step: int = 1, axis: int = -1) -
     return te.compute(shape, lambda *i: x(*i[:d], i[d] * apart + i[-1], *i[d + 1 : -1]), name="T_windows")
 
 
-def as_strided(data: te.Tensor, shape: Any, strides: Any, offset: int = 0) -> te.Tensor:
+def as_strided(data: te.Tensor, shape: te.Shape, strides: Ints, offset: int = 0) -> te.Tensor:
     """result[i, j] = the element number offset + i * strides[0] + j * strides[1] of the data in row-major order."""
     op = "as_strided"
     x = tensor(op, "data", data)
@@ -212,8 +212,8 @@ def as_strided(data: te.Tensor, shape: Any, strides: Any, offset: int = 0) -> te
     if count is None or (last >= count and all(number(n) != 0 for n in sizes)):
         raise refuse(op, f"element {last} of {describe_tensor('data', x)}", "remain within the elements of the data")
 
-    def element(*i: Any) -> Any:
-        flat: Any = start
+    def element(*i: te.Expr) -> te.Expr:
+        flat: te.Size = start
         for v, s in zip(i, steps, strict=True):
             flat = v * s + flat
         return x(*unravel_index(flat, x.shape))

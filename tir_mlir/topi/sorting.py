@@ -5,7 +5,7 @@ Positions in sequences that are in order.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
@@ -35,8 +35,8 @@ BITS: dict[str, int] = {"bool": 16, "int8": 16, "uint8": 16, "int16": 16, "float
 
 
 def topk(
-    data: te.Tensor, k: Any = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
-) -> Any:
+    data: te.Tensor, k: te.Size = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
+) -> te.Tensor | list[te.Tensor]:
     """The k greatest elements along an axis, in order, and their positions; of equals the first one first, NaN is
     greater than all.
 
@@ -53,30 +53,37 @@ def topk(
         if integer(op, "k", k, 0) > (k if known is None else known):
             raise refuse(op, f"k={k} of axis {dim} of {describe_tensor('data', x)}", f"use at most {size}")
     where = _first_positions(x, dim, k, largest)
-    values = _take_elements(x, where, dim) if ret_type != "indices" else None
-    indices = where if dtype == "int32" else te.compute(where.shape, lambda *i: where(*i).astype(dtype), name="T_topk")
-    return [values, indices] if ret_type == "both" else indices if values is None else values
+    if ret_type == "indices":
+        return _as_type(where, dtype)
+    values = _take_elements(x, where, dim)
+    return [values, _as_type(where, dtype)] if ret_type == "both" else values
+
+
+def _as_type(where: te.Tensor, dtype: str) -> te.Tensor:
+    """Positions in another type."""
+    return where if dtype == "int32" else te.compute(where.shape, lambda *i: where(*i).astype(dtype), name="T_topk")
 
 
 def argsort(data: te.Tensor, axis: int = -1, descending: bool = False, dtype: str = "int32") -> te.Tensor:
     """The positions of the elements along an axis in order; equal ones keep theirs, NaN is greater than all."""
     x = tensor("argsort", "data", data)
-    return topk(x, _axis("argsort", x, axis)[1], axis, "indices", descending, dtype)
+    return _as_type(_first_positions(x, *_axis("argsort", x, axis), descending), dtype)
 
 
 def sort(data: te.Tensor, axis: int = -1, descending: bool = False) -> te.Tensor:
     """The elements along an axis in order; NaN is greater than all."""
     x = tensor("sort", "data", data)
-    return topk(x, _axis("sort", x, axis)[1], axis, "values", descending)
+    dim, size = _axis("sort", x, axis)
+    return _take_elements(x, _first_positions(x, dim, size, descending), dim)
 
 
-def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, Any]:
+def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, te.Size]:
     dim = axis_of(op, axis, x.ndim)
     size = number(x.shape[dim])
     return dim, x.shape[dim] if size is None else size
 
 
-def _replace_axis(index: Any, dim: int, value: Any) -> tuple[Any, ...]:
+def _replace_axis(index: Sequence[te.Size], dim: int, value: te.Size) -> tuple[te.Size, ...]:
     return (*index[:dim], value, *index[dim + 1 :])
 
 
@@ -89,7 +96,7 @@ def _keys(x: te.Tensor, dim: int, descending: bool) -> te.Tensor:
     key_type = f"int{bits}"
     last, lowest = x.ndim - 1, 1 << (bits - 1)
 
-    def key(value: Any) -> Any:
+    def key(value: te.Expr) -> te.Expr:
         if is_float(x.dtype):
             wide = "float64" if bits == 64 else "float32"
             plain = as_type(value, x.dtype, wide)
@@ -111,7 +118,7 @@ def _keys(x: te.Tensor, dim: int, descending: bool) -> te.Tensor:
     )
 
 
-def _first_positions(x: te.Tensor, dim: int, count: Any, descending: bool) -> te.Tensor:
+def _first_positions(x: te.Tensor, dim: int, count: te.Size, descending: bool) -> te.Tensor:
     """The positions of the first `count` elements in order, along the axis."""
     keys = _keys(x, dim, descending)
     size = number(keys.shape[-1])
@@ -122,8 +129,9 @@ def _first_positions(x: te.Tensor, dim: int, count: Any, descending: bool) -> te
         order = _rank_sort(keys, count)
     else:
         flat = _as_rows(keys)
-        few = isinstance(count, int) and count <= (FEW if size is None else min(FEW, size // 8))
-        order = _insertion_sort(flat, count) if few else _padded_radix_sort(flat, count)
+        few = FEW if size is None else min(FEW, size // 8)
+        is_few = isinstance(count, int) and count <= few
+        order = _insertion_sort(flat, count) if is_few else _padded_radix_sort(flat, count)
         order = _restore_outer_axes(order, outer)
     if dim == x.ndim - 1:
         return order
@@ -132,8 +140,8 @@ def _first_positions(x: te.Tensor, dim: int, count: Any, descending: bool) -> te
     )
 
 
-def _rows(outer: Any) -> Any:
-    rows: Any = 1
+def _rows(outer: Sequence[te.Size]) -> te.Size:
+    rows: te.Size = 1
     for n in outer:
         rows = n * rows if isinstance(n, te.Expr) else rows * n
     return rows
@@ -146,7 +154,7 @@ def _as_rows(keys: te.Tensor) -> te.Tensor:
     return te.compute((_rows(outer), keys.shape[-1]), lambda i, j: keys(*unravel_index(i, outer), j), name="T_rows")
 
 
-def _restore_outer_axes(order: te.Tensor, outer: Any) -> te.Tensor:
+def _restore_outer_axes(order: te.Tensor, outer: Sequence[te.Size]) -> te.Tensor:
     if len(outer) == 1:
         return order
     shape = (*outer, order.shape[-1])
@@ -158,7 +166,7 @@ def _take_elements(x: te.Tensor, where: te.Tensor, dim: int) -> te.Tensor:
         return te.compute(where.shape, lambda *i: constant(0, x.dtype), name="T_topk")
     size, least = x.shape[dim], constant(0, x.dtype)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         if isinstance(size, int) or are_equal(size, where.shape[dim]):
             return x(*_replace_axis(i, dim, te.max(te.min(where(*i), size - 1), 0)))  # the limits are for proofs
         inside = te.all(where(*i) >= 0, where(*i) < size)
@@ -167,26 +175,26 @@ def _take_elements(x: te.Tensor, where: te.Tensor, dim: int) -> te.Tensor:
     return te.compute(where.shape, element, name="T_topk")
 
 
-def _rank_sort(keys: te.Tensor, count: int) -> te.Tensor:
+def _rank_sort(keys: te.Tensor, count: te.Size) -> te.Tensor:
     """By the number of keys that come before each one."""
     size, last = keys.shape[-1], keys.ndim - 1
     k, m = te.reduce_axis((0, size), name="k"), te.reduce_axis((0, size), name="m")
 
-    def count_preceding(*i: Any) -> Any:
+    def count_preceding(*i: te.Expr) -> te.ReductionValue:
         lhs, rhs = keys(*i), keys(*i[:last], k)
         precedes = te.any(rhs < lhs, te.all(t_call("EQ", rhs, lhs), k < i[last]))
         return te.sum(te.Select(precedes, t_call("int32", 1), t_call("int32", 0)), axis=k)
 
     rank = te.compute(keys.shape, count_preceding, name="T_rank")
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.ReductionValue:
         has = t_call("EQ", rank(*i[:last], m), i[last])
         return te.sum(te.Select(has, t_call("cast", m, "int32"), t_call("int32", 0)), axis=m)
 
     return te.compute((*keys.shape[:-1], count), element, name="T_order")
 
 
-def _insertion_sort(keys: te.Tensor, count: int) -> te.Tensor:
+def _insertion_sort(keys: te.Tensor, count: te.Size) -> te.Tensor:
     """The least keys so far are kept in order; a key that is less than the last one of them replaces that."""
     rows, size = keys.shape
     key_type = keys.dtype
@@ -196,10 +204,10 @@ def _insertion_sort(keys: te.Tensor, count: int) -> te.Tensor:
         T.writes(P[i, 0:count])
         V = T.alloc_buffer((count,), key_type)
         at = T.alloc_buffer((1,), "int32")
-        for j in range(count):
+        for j in T.serial(count):
             V[j] = T.max_value(key_type)
             P[i, j] = size
-        for j in range(size):
+        for j in T.serial(size):
             if T.Or(X[i, j] < V[count - 1], P[i, count - 1] == size):
                 key = X[i, j]
                 at[0] = count - 1
@@ -213,7 +221,7 @@ def _insertion_sort(keys: te.Tensor, count: int) -> te.Tensor:
     return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_least")
 
 
-def _radix_sort(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
+def _radix_sort(keys: te.Tensor, count: te.Size, room: te.Size) -> te.Tensor:
     """Digit by digit of 8 bits, the last one first, each time in the order so far; a digit that all share is left out.
 
     room: at least the size and 1. The digits of a key are those of the key without sign: its highest bit is turned.
@@ -232,20 +240,20 @@ def _radix_sort(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
         side = T.alloc_buffer((1,), "int32")
         for p, d in T.grid(passes, 256):
             H[p, d] = 0
-        for j in range(size):
+        for j in T.serial(size):
             K[0, j] = X[i, j] ^ T.cast(lowest, key_type)
             Q[0, j] = j
-            for p in range(passes):
+            for p in T.serial(passes):
                 H[p, T.cast((K[0, j] >> T.cast(8 * p, key_type)) & T.cast(255, key_type), "int32") & 255] += 1
         side[0] = 0
-        for p in range(passes):
+        for p in T.serial(passes):
             if H[p, T.cast((K[0, 0] >> T.cast(8 * p, key_type)) & T.cast(255, key_type), "int32") & 255] < size:
                 total[0] = 0
-                for d in range(256):
+                for d in T.serial(256):
                     here = H[p, d]
                     H[p, d] = total[0]
                     total[0] = total[0] + here
-                for j in range(size):
+                for j in T.serial(size):
                     key = K[side[0], j]
                     digit = T.cast((key >> T.cast(8 * p, key_type)) & T.cast(255, key_type), "int32") & 255
                     slot = H[p, digit]
@@ -253,13 +261,13 @@ def _radix_sort(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
                     K[1 - side[0], slot] = key
                     Q[1 - side[0], slot] = Q[side[0], j]
                 side[0] = 1 - side[0]
-        for j in range(count):
+        for j in T.serial(count):
             P[i, j] = Q[side[0], j]
 
     return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_by_digits")
 
 
-def _padded_radix_sort(keys: te.Tensor, count: Any) -> te.Tensor:
+def _padded_radix_sort(keys: te.Tensor, count: te.Size) -> te.Tensor:
     """By digits; of an axis of a named size all, and behind them that size."""
     rows, size = keys.shape
     if number(size) is not None or not isinstance(count, int):
@@ -314,13 +322,13 @@ def search_sorted(sequence: te.Tensor, values: te.Tensor, right: bool = False) -
     return te.compute(v.shape, lambda *i: found(*_row_and_column(i, v.shape, rows)), name="T_search")
 
 
-def _of_two_axes(x: te.Tensor, outer: Any, inner: Any) -> te.Tensor:
+def _of_two_axes(x: te.Tensor, outer: te.Size, inner: te.Size) -> te.Tensor:
     if x.ndim == 2 and are_equal(x.shape[0], outer):
         return x
     return te.compute((outer, inner), lambda i, j: x(*unravel_index(i * inner + j, x.shape)), name="T_rows")
 
 
-def _row_and_column(index: Any, shape: Any, rows: bool) -> tuple[Any, Any]:
+def _row_and_column(index: Sequence[te.Expr], shape: Sequence[te.Size], rows: bool) -> tuple[te.Size, te.Size]:
     return (ravel_index(index[:-1], shape[:-1]), index[-1]) if rows else (0, ravel_index(index, shape))
 
 
@@ -338,9 +346,9 @@ def true_places(mask: te.Tensor) -> list[te.Tensor]:
         T.writes(P[0:size], C[0])
         count = T.alloc_buffer((1,), "int32")
         count[0] = 0
-        for j in range(size):
+        for j in T.serial(size):
             P[j] = T.cast(0, "int64")
-        for j in range(size):
+        for j in T.serial(size):
             if X[j]:
                 P[count[0]] = T.cast(j, "int64")
                 count[0] = count[0] + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
@@ -23,7 +23,7 @@ STEPS = 7
 """The argument of the asymptotic series is made this much larger."""
 
 
-def _float64_unary(function: Callable[[Any], Any]) -> Callable[[Unary], Unary]:
+def _float64_unary(function: Callable[[te.Expr], te.Expr]) -> Callable[[Unary], Unary]:
     """Make a declaration the function of every element of a tensor of floats, computed in float64."""
 
     def decorate(declared: Unary) -> Unary:
@@ -44,23 +44,23 @@ def _number(value: float) -> te.Expr:
     return te.infinity(WIDE) if value == math.inf else t_call(WIDE, float(value))
 
 
-def _series(x: Any, coefficients: list[float]) -> Any:
+def _series(x: te.Expr, coefficients: list[float]) -> te.Expr:
     """c0 + x * (c1 + x * (..))."""
-    total: Any = _number(coefficients[-1])
+    total = _number(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         total = total * x + _number(coefficient)
     return total
 
 
-def _is_whole(x: Any) -> Any:
+def _is_whole(x: te.Expr) -> te.Expr:
     return t_call("EQ", te.floor(x), x)
 
 
-def _log_gamma(x: Any) -> Any:
+def _log_gamma(x: te.Expr) -> te.Expr:
     """Stirling's series of x + 7, less log(x (x + 1) .. (x + 6)); of x < 1/2 by reflection."""
     low = x < _number(0.5)
     positive = te.Select(low, _number(1) - x, x)
-    product: Any = positive
+    product = positive
     for step in range(1, STEPS):
         product = product * (positive + _number(step))
     large = positive > _number(1e10)
@@ -76,11 +76,11 @@ def _log_gamma(x: Any) -> Any:
     return te.Select(te.isnan(x), x, te.Select(low, mirrored, gamma))
 
 
-def _digamma(x: Any) -> Any:
+def _digamma(x: te.Expr) -> te.Expr:
     """The asymptotic series of x + 7, less 1 / x + .. + 1 / (x + 6); of x < 1/2 by reflection."""
     low = x < _number(0.5)
     positive = te.Select(low, _number(1) - x, x)
-    added: Any = _number(1) / positive
+    added = _number(1) / positive
     for step in range(1, STEPS):
         added = added + _number(1) / (positive + _number(step))
     z = positive + _number(STEPS)
@@ -97,11 +97,11 @@ def _digamma(x: Any) -> Any:
     return te.Select(te.isnan(x), x, te.Select(low, mirrored, psi))
 
 
-def _erfc(x: Any) -> Any:
+def _erfc(x: te.Expr) -> te.Expr:
     """1 - erf(x); above 2 a continued fraction, as the difference would lose its digits."""
     far = te.max(x, _number(2))
     half = _number(0.5) / (far * far)
-    fraction: Any = _number(1)
+    fraction = _number(1)
     for step in range(40, 0, -1):
         fraction = _number(1) + half * _number(step) / fraction
     tail = te.exp(-(far * far)) / (far * _number(math.sqrt(math.pi)) * fraction)
@@ -114,23 +114,23 @@ _TAIL = [2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773, -0
 _TAIL += [0.000100950558, -0.000200214257]
 
 
-def _clamp_below_one(x: Any) -> Any:
+def _clamp_below_one(x: te.Expr) -> te.Expr:
     return te.max(te.min(x, _number(1 - 2**-53)), _number(2**-53 - 1))
 
 
-def _erfinv_polynomial(x: Any, w: Any) -> Any:
+def _erfinv_polynomial(x: te.Expr, w: te.Expr) -> te.Expr:
     """M. Giles' polynomials of w = -log(1 - x * x)."""
     center = _series(w - _number(2.5), _CENTER)
     tail = _series(te.sqrt(te.max(w, _number(5))) - _number(3), _TAIL)
     return te.Select(w < _number(5), center, tail) * _clamp_below_one(x)
 
 
-def _newton(x: Any, y: Any) -> Any:
+def _newton(x: te.Expr, y: te.Expr) -> te.Expr:
     """A step of Newton's method for erf(y) = x."""
     return y - (te.erf(y) - _clamp_below_one(x)) * _number(math.sqrt(math.pi) / 2) * te.exp(y * y)
 
 
-def _fix_erfinv_ends(x: Any, y: Any) -> Any:
+def _fix_erfinv_ends(x: te.Expr, y: te.Expr) -> te.Expr:
     """Infinite at -1 and 1, NaN beyond."""
     size = te.abs(x)
     ends = te.Select(t_call("EQ", size, _number(1)), te.copysign(_number(math.inf), x), y)
@@ -156,13 +156,13 @@ def erfinv(x: te.Tensor) -> te.Tensor:
 
 
 @_float64_unary(_log_gamma)
-def lgamma(x: Any) -> te.Tensor:
+def lgamma(x: te.Tensor) -> te.Tensor:
     """The logarithm of the absolute value of the gamma function, element by element, of floats."""
     ...
 
 
 @_float64_unary(_digamma)
-def digamma(x: Any) -> te.Tensor:
+def digamma(x: te.Tensor) -> te.Tensor:
     """The derivative of the logarithm of the gamma function, element by element; of floats. NaN at the negative
     integers, an infinity of the other sign at zero. It is computed in `float64`.
     """
@@ -170,7 +170,7 @@ def digamma(x: Any) -> te.Tensor:
 
 
 @_float64_unary(_erfc)
-def erfc(x: Any) -> te.Tensor:
+def erfc(x: te.Tensor) -> te.Tensor:
     """1 - erf(x), element by element; of floats. Small results keep their digits where erf(x) is near 1, as a
     difference would not. It is computed in `float64`.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeVar
 
 from tir_mlir import te
 from tir_mlir.topi.layouts import layout as layout_of
@@ -24,12 +25,13 @@ from tir_mlir.topi.sizes import number
 RESAMPLE = "image.resample"
 OP = "image.resize2d"
 MODES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
+S = TypeVar("S", int, te.Expr)
 ROUNDINGS = ("round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
 def resize2d(
     data: te.Tensor,
-    size: Any,
+    size: te.Shape,
     layout: str = "NCHW",
     method: str = "linear",
     coordinate_transformation_mode: str = "half_pixel",
@@ -67,12 +69,12 @@ def resize2d(
     return _linear(x, shape, coordinates)
 
 
-def _linear(x: te.Tensor, shape: Any, coordinates: dict[int, _SourceCoordinate]) -> te.Tensor:
+def _linear(x: te.Tensor, shape: te.Shape, coordinates: dict[int, _SourceCoordinate]) -> te.Tensor:
     wide = wide_type(x.dtype)
     (h, high), (w, broad) = coordinates.items()
 
-    def element(*i: Any) -> Any:
-        def pixel(y: Any, z: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
+        def pixel(y: te.Expr, z: te.Expr) -> te.Expr:
             index = list(i)
             index[h], index[w] = y, z
             return as_type(x(*index), x.dtype, wide)
@@ -101,10 +103,10 @@ class _SourceCoordinate:
         else:
             self.factor, self.offset, self.bottom = 2 * n, n - m, 2 * m
 
-    def _top(self, i: Any) -> Any:
+    def _top(self, i: S) -> S:
         return i * self.factor + self.offset
 
-    def nearest(self, i: Any, rounding: str) -> Any:
+    def nearest(self, i: te.Expr, rounding: str) -> te.Expr:
         top, bottom = self._top(i), self.bottom
         if rounding == "floor" or (rounding == "round" and self.repeats):
             source_index = top // bottom
@@ -122,7 +124,7 @@ class _SourceCoordinate:
         """Whether some position is in the middle of two elements."""
         return any((2 * self._top(i) + self.bottom) % (2 * self.bottom) == 0 for i in range(self.m))
 
-    def linear_neighbors(self, i: Any, dtype: str) -> tuple[Any, Any, Any]:
+    def linear_neighbors(self, i: te.Expr, dtype: str) -> tuple[te.Expr, te.Expr, te.Expr]:
         """The elements before and after, and how far it is from the first one."""
         top = self._top(i)
         source_index = top // self.bottom
@@ -148,7 +150,7 @@ def upsampling(
     return te.compute(shape, lambda *i: x(*(v // by[a] if a in by else v for a, v in enumerate(i))), name="T_upsample")
 
 
-def resample(data: Any, positions: Any, weights: Any = None, axis: int = -1) -> te.Tensor:
+def resample(data: te.Tensor, positions: te.Tensor, weights: te.Tensor | None = None, axis: int = -1) -> te.Tensor:
     """result[.., o, ..] = sum over t of data[.., positions[o, t], ..] * weights[o, t], along an axis.
 
     positions: integers (m, taps) within the axis; weights: floats of the same shape; without them taps is 1.
@@ -163,7 +165,7 @@ def resample(data: Any, positions: Any, weights: Any = None, axis: int = -1) -> 
     shape = (*x.shape[:d], at.shape[0], *x.shape[d + 1 :])
     last = x.shape[d] - 1
 
-    def element(i: Any, t: Any) -> Any:
+    def element(i: Sequence[te.Expr], t: te.Size) -> te.Expr:
         where = te.max(te.min(as_type(at(i[d], t), at.dtype, "int32"), last), 0)
         return x(*i[:d], where, *i[d + 1 :])
 
@@ -175,12 +177,12 @@ def resample(data: Any, positions: Any, weights: Any = None, axis: int = -1) -> 
             RESAMPLE, f"{describe_tensor('data', x)} is not of floats", 'cast it first: astype(data, "float32")'
         )
 
-    def term(i: Any, t: Any) -> Any:
+    def term(i: Sequence[te.Expr], t: te.Size) -> te.Expr:
         return as_type(element(i, t), x.dtype, wide) * as_type(w(i[d], t), w.dtype, wide)
 
     if taps <= 4:
 
-        def weighted_sum(*i: Any) -> Any:
+        def weighted_sum(*i: te.Expr) -> te.Expr:
             total = term(i, 0)
             for t in range(1, taps):
                 total = total + term(i, t)

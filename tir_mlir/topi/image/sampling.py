@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.operands import (
@@ -49,13 +50,10 @@ def grid_sample(
     taps = [te.reduce_axis((0, table.taps), name=f"t{a}") for a in range(axes)]
     wide = wide_type(x.dtype)
 
-    def term(*i: Any) -> Any:
+    def term(*i: te.Expr) -> te.ReductionValue:
         point = (i[0], *i[2:])
         index = [where(a, t, *point) for a, t in enumerate(taps)]
-        weight: Any = None
-        for a, t in enumerate(taps):
-            part = weights(a, t, *point)
-            weight = part if weight is None else weight * part
+        weight = functools.reduce(operator.mul, (weights(a, t, *point) for a, t in enumerate(taps)))
         inside = [te.max(te.min(v, n - 1), 0) for v, n in zip(index, x.shape[2:], strict=True)]
         return te.sum(as_type(x(*i[:2], *inside), x.dtype, wide) * weight, axis=taps)
 
@@ -74,12 +72,12 @@ class _Table:
         self.points = (len(self.sizes), *grid.shape[:-1])
         self.taps = {"nearest": 1, "bilinear": 2, "bicubic": 4}[method]
 
-    def real(self, value: Any) -> Any:
+    def real(self, value: float) -> te.Expr:
         return constant(value, self.wide)
 
-    def size(self, axis: Any) -> Any:
+    def size(self, axis: te.Expr) -> te.Expr:
         """The size of an axis that is an index."""
-        size: Any = self.sizes[-1]
+        size = self.sizes[-1]
         for a in range(len(self.sizes) - 2, -1, -1):
             size = te.Select(axis < a + 1, te.cast(self.sizes[a], "int32"), te.cast(size, "int32"))
         return te.cast(size, self.wide)
@@ -106,17 +104,17 @@ class _Table:
         weights = te.compute(shape, lambda *i: self._masked_weight(where(*i), shares(*i), sizes(i[0])), name="T_weight")
         return te.compute(shape, lambda *i: self._clamp_index(where(*i), sizes(i[0])), name="T_where"), weights
 
-    def _shape(self) -> tuple[Any, ...]:
+    def _shape(self) -> tuple[te.Size, ...]:
         return (self.points[0], self.taps, *self.points[1:])
 
-    def _step(self, t: Any) -> Any:
+    def _step(self, t: te.Expr) -> te.Expr:
         return te.cast(t, self.wide)
 
-    def _grid(self, axis: Any, point: Sequence[Any]) -> Any:
+    def _grid(self, axis: te.Expr, point: Sequence[te.Expr]) -> te.Expr:
         """The grid names the last axis first."""
         return as_type(self.grid(*point, len(self.sizes) - 1 - axis), self.grid.dtype, self.wide)
 
-    def _unnormalize(self, v: Any, n: Any) -> Any:
+    def _unnormalize(self, v: te.Expr, n: te.Expr) -> te.Expr:
         """-1..1 -> a position along an axis of n elements."""
         if self.corners:
             return (v + self.real(1)) * self.real(0.5) * (n - self.real(1))
@@ -139,46 +137,46 @@ class _Table:
         """Positions mirrored at both ends until they are between them."""
         low = self.real(0 if self.corners else -0.5)
 
-        def span(a: Any) -> Any:
+        def span(a: te.Expr) -> te.Expr:
             return te.max(sizes(a) - self.real(1), self.real(0)) if self.corners else sizes(a)
 
         away = te.compute(at.shape, lambda *i: te.abs(at(*i) - low), name="T_away")
         none = self.real(0)
 
-        def flip_count(*i: Any) -> Any:
+        def flip_count(*i: te.Expr) -> te.Expr:
             return te.floor(away(*i) / te.Select(span(i[0]) > none, span(i[0]), self.real(1)))
 
         flips = te.compute(at.shape, flip_count, name="T_flips")
         extra = te.compute(at.shape, lambda *i: away(*i) - flips(*i) * span(i[0]), name="T_extra")
 
-        def reflected_position(*i: Any) -> Any:
+        def reflected_position(*i: te.Expr) -> te.Expr:
             odd = flips(*i) - te.floor(flips(*i) * self.real(0.5)) * self.real(2) > self.real(0.5)
             folded = te.Select(odd, span(i[0]) - extra(*i), extra(*i)) + low
             return te.Select(span(i[0]) > self.real(0), folded, self.real(0))
 
         return te.compute(at.shape, reflected_position, name="T_mirrored")
 
-    def _linear(self, at: Any, where: Any) -> Any:
+    def _linear(self, at: te.Expr, where: te.Expr) -> te.Expr:
         """The share of a tap: less the farther it is."""
         return self.real(1) if self.method == "nearest" else self.real(1) - te.abs(at - where)
 
-    def _cubic(self, at: Any, t: Any) -> Any:
+    def _cubic(self, at: te.Expr, t: te.Expr) -> te.Expr:
         """The share of tap t, which is at t - 1 from the position's whole part."""
         far = te.abs(at - te.floor(at) - self._step(t - 1))
         return cubic_weight(far, self.real)
 
-    def _masked_weight(self, where: Any, share: Any, size: Any) -> Any:
+    def _masked_weight(self, where: te.Expr, share: te.Expr, size: te.Expr) -> te.Expr:
         if self.padding != "zeros" and self.method != "bilinear":
             return share
         inside = te.all(where >= self.real(0), where <= size - self.real(1))
         return te.Select(inside, share, self.real(0))
 
-    def _clamp_index(self, where: Any, size: Any) -> Any:
+    def _clamp_index(self, where: te.Expr, size: te.Expr) -> te.Expr:
         limited = te.min(te.max(where, self.real(0)), size - self.real(1))
         return te.Select(te.isnan(where), self.real(0), limited).astype("int32")
 
 
-def cubic_weight(far: Any, real: Callable[[float], Any], slope: float = CUBIC) -> Any:
+def cubic_weight(far: te.Expr, real: Callable[[float], te.Expr], slope: float = CUBIC) -> te.Expr:
     """The weight of an element that is `far` from the position, of 0..2."""
     near = ((real(slope + 2) * far - real(slope + 3)) * far) * far + real(1)
     tail = ((real(slope) * far - real(5 * slope)) * far + real(8 * slope)) * far - real(4 * slope)

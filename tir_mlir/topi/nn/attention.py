@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TypeVar
 
 from tir_mlir import te
 from tir_mlir.topi.broadcast import broadcast_shape, read
 from tir_mlir.topi.operands import (
+    Elements,
     as_type,
     constant,
     describe_tensor,
@@ -21,7 +22,7 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
-from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, shape_text, simple
+from tir_mlir.topi.sizes import are_equal, exact_quotient, shape_text, simple
 
 __all__ = ["attention", "rotary_embedding"]
 
@@ -55,19 +56,22 @@ def attention(
     return _Attention(query, key, value, bias, scale, causal_mask, layout, blocks).result()
 
 
+S = TypeVar("S")
+
+
 class _Attention:
     """The state of one attention. `rows`: queries of one key head, those of its h / g heads one after the other."""
 
     def __init__(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
-        bias: Any,
+        query: te.Tensor,
+        key: te.Tensor,
+        value: te.Tensor,
+        bias: te.Tensor | None,
         scale: float | None,
         mask: str | None,
         layout: str,
-        blocks: Any,
+        blocks: te.Tensor | None,
     ):
         one_of(OP, "causal_mask", mask, list(_MASKS))  # type: ignore[arg-type]
         one_of(OP, "layout", layout, ["BSHD", "BHSD"])
@@ -80,21 +84,21 @@ class _Attention:
         b, sq, h, d = self.swap_layout(self.q.shape)
         _, sk, g, e = self.swap_layout(self.v.shape)
         self.batch, self.queries, self.heads, self.depth, self.keys, self.groups, self.width = b, sq, h, d, sk, g, e
-        self._check()
-        self.share = exact_quotient([h], [g])
+        self.share, depth = self._check()
         self.rows = simple(sq * self.share) if self.share != 1 else sq
-        self.scale = constant(1 / math.sqrt(d) if scale is None else scale, self.wide)
+        self.scale = constant(1 / math.sqrt(depth) if scale is None else scale, self.wide)
         self.bias = None if bias is None else self._checked_bias(bias)
         self.read = (
             sk if blocks is None else simple(prod(ranked_tensor(OP, "blocks", tensor(OP, "blocks", blocks), 2).shape))
         )
 
-    def swap_layout(self, index: Sequence[te.Expr | int]) -> tuple[Any, ...]:
+    def swap_layout(self, index: Sequence[S]) -> tuple[S, S, S, S]:
         """An index or a shape in BSHD, or one in BSHD in that of the operands."""
         a, b, c, d = index
         return (a, c, b, d) if self.swap else (a, b, c, d)
 
-    def _check(self) -> None:
+    def _check(self) -> tuple[te.Size, int]:
+        """How many heads of queries share one of keys, and the elements of a head, which are a number."""
         operands_text = ", ".join(
             describe_tensor(n, x) for n, x in (("query", self.q), ("key", self.k), ("value", self.v))
         )
@@ -103,11 +107,13 @@ class _Attention:
             self.v.shape[0], self.batch
         ):
             raise refuse(OP, operands_text, f"pass a key of shape {shape_text(self.swap_layout(key_shape))}")
-        if exact_quotient([self.heads], [self.groups]) is None:
+        share = exact_quotient([self.heads], [self.groups])
+        if share is None:
             problem = f"{operands_text}: {self.heads} heads of queries for {self.groups} of keys"
             raise refuse(OP, problem, "use a number of key heads that divides the heads of the query")
         if not isinstance(self.depth, int):
             raise refuse(OP, f"{operands_text}: the last axis is symbolic", "use a number, and pass scale")
+        return share, self.depth
 
     def _checked_bias(self, bias: te.Tensor) -> te.Tensor:
         operand = tensor(OP, "bias", bias)
@@ -148,7 +154,7 @@ class _Attention:
     def _element(self, x: te.Tensor, b: te.Expr, s: te.Expr, h: te.Expr, d: te.Expr) -> te.Expr:
         return as_type(x(*self.swap_layout((b, s, h, d))), self.dtype, self.wide)
 
-    def _queries(self) -> Any:
+    def _queries(self) -> te.Tensor | Elements:
         """The queries by batch, key head and row."""
         if self.share == 1:
             return lambda b, g, r, d: self._element(self.q, b, r, g, d)
@@ -158,7 +164,7 @@ class _Attention:
             shape, lambda b, g, r, d: self._element(self.q, b, query(r), head(g, r), d), name="T_attention_query"
         )
 
-    def _head_and_query(self) -> tuple[Any, Any]:
+    def _head_and_query(self) -> tuple[Elements, Elements]:
         """The head and the query of a row."""
         if self.share == 1:
             return (lambda g, r: g), (lambda r: r)
@@ -180,9 +186,9 @@ class _Attention:
     def _normalize_sums(self, product: te.Tensor, total: te.Tensor) -> te.Tensor:
         """The weighted sums divided by the sums of weights, in the layout of the query; rows of several heads first in
         their own order, so that the division is that of the rows that were summed."""
-        shape: tuple[Size, ...] = self.swap_layout((self.batch, self.queries, self.heads, self.width))
+        shape = self.swap_layout((self.batch, self.queries, self.heads, self.width))
 
-        def quotient(b: Any, g: Any, r: Any, c: Any) -> Any:
+        def quotient(b: te.Expr, g: te.Expr, r: te.Expr, c: te.Expr) -> te.Expr:
             return as_type(product(b, g, r, c) / total(b, g, r), self.wide, self.dtype)
 
         def ungrouped_element(*i: te.Expr) -> te.Expr:
@@ -193,7 +199,7 @@ class _Attention:
             return te.compute(shape, ungrouped_element, name="T_attention_norm")
         rows = te.compute(product.shape, quotient, name="T_attention_norm")
 
-        def element(*i: Any) -> Any:
+        def element(*i: te.Expr) -> te.Expr:
             b, s, h, c = self.swap_layout(i)
             return rows(b, h // self.share, h % self.share * self.queries + s, c)
 
@@ -223,7 +229,7 @@ def rotary_embedding(x: te.Tensor, cos: te.Tensor, sin: te.Tensor, interleaved: 
                 f"pass it so as to broadcast to {shape_text(shape)}",
             )
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         outer, j = i[:-1], i[-1]
         pair = j // 2 if interleaved else j % half
         first = j % 2 < 1 if interleaved else j < half

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import te
-from tir_mlir.topi.layouts import BlockedPosition, TensorLayout, layout
+from tir_mlir.topi.layouts import BlockedPosition, Position, TensorLayout, flat_position, layout
 from tir_mlir.topi.nn.padding import pad_axes, window_padding
-from tir_mlir.topi.operands import as_type, describe_tensor, factor_type, integer, integers, refuse, tensor
+from tir_mlir.topi.operands import Ints, as_type, describe_tensor, factor_type, integer, integers, refuse, tensor
 from tir_mlir.topi.products import sum_type
 from tir_mlir.topi.reductions import narrow
-from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, floor_quotient, number, simple
+from tir_mlir.topi.sizes import are_equal, exact_quotient, floor_quotient, number, simple
 
 if TYPE_CHECKING:
     from tir_mlir.te.tensor import ReductionValue
@@ -29,14 +29,14 @@ class Window:
     dilation: tuple[int, ...]
 
     @classmethod
-    def from_arguments(cls, op: str, strides: Any, padding: Any, dilation: Any, count: int) -> Window:
+    def from_arguments(cls, op: str, strides: Ints, padding: Ints, dilation: Ints, count: int) -> Window:
         return cls(
             integers(op, "strides", strides, count, 1),
             window_padding(op, padding, count),
             integers(op, "dilation", dilation, count, 1),
         )
 
-    def result(self, op: str, sizes: Sequence[Size], kernel: Sequence[Size]) -> list[Size]:
+    def result(self, op: str, sizes: Sequence[te.Size], kernel: Sequence[te.Size]) -> list[te.Size]:
         """The sizes of the result. Raises GraphError if the window does not fit."""
         out_sizes = []
         for size, k, s, (p, q), d in zip(sizes, kernel, self.strides, self.padding, self.dilation, strict=True):
@@ -81,7 +81,8 @@ def convolve(
     def element(*i: te.Expr) -> ReductionValue:
         pos = target.positions(i)
         read_pos = {
-            a: pos[a] * s + t * d for a, s, d, t in zip(spatial, window.strides, window.dilation, taps, strict=True)
+            a: flat_position(pos[a]) * s + t * d
+            for a, s, d, t in zip(spatial, window.strides, window.dilation, taps, strict=True)
         }
         value = image(*source.index({"N": pos["N"], "C": channels.read(pos["C"]), **read_pos}))
         weight = w(*weights.index({"O": pos["C"], "I": channels.inner(), **dict(zip(spatial, taps, strict=True))}))
@@ -94,7 +95,7 @@ def convolve(
 class _Channels:
     """The channels that one result sums over: `axes` are the reductions. A depthwise convolution has none."""
 
-    def __init__(self, total: Size, kernel: dict[str, Size], groups: int, block: int | None):
+    def __init__(self, total: te.Size, kernel: dict[str, te.Size], groups: int, block: int | None):
         self.groups, self.each, self.results = groups, kernel["I"], kernel["O"]
         self.depthwise = groups > 1 and are_equal(self.each, 1)
         self.block = block
@@ -102,28 +103,30 @@ class _Channels:
             self.axes = []
         elif block:
             outer = exact_quotient([total], [block])
+            assert outer is not None  # the layout has whole blocks
             self.axes = [te.reduce_axis((0, outer), name="rc"), te.reduce_axis((0, block), name="rci")]
         else:
             self.axes = [te.reduce_axis((0, self.each), name="rc")]
 
-    def inner(self) -> Any:
+    def inner(self) -> Position:
         """The position among the channels of a group."""
         if self.depthwise:
             return 0
         return BlockedPosition(self.axes[0], self.axes[1], self.block) if self.block else self.axes[0]
 
-    def read(self, result: Any) -> Any:
+    def read(self, result: Position) -> Position:
         """The position of the channel of the data that a channel of the result reads."""
         if self.groups == 1:
             return self.inner()
         if self.depthwise and self.results == self.groups:
             return result
-        channel = result.flat_position() if isinstance(result, BlockedPosition) else result
-        group = channel // (self.results // self.groups)
+        group = flat_position(result) // (self.results // self.groups)
         return group if self.depthwise else group * self.each + self.axes[0]
 
 
-def _check_channels(op: str, x: te.Tensor, w: te.Tensor, total: Size, kernel: dict[str, Size], groups: int) -> None:
+def _check_channels(
+    op: str, x: te.Tensor, w: te.Tensor, total: te.Size, kernel: dict[str, te.Size], groups: int
+) -> None:
     operands_text = f"{describe_tensor('data', x)} and {describe_tensor('kernel', w)}"
     if not are_equal(total, kernel["I"] * groups):
         grouping = f" in {groups} groups" if groups > 1 else ""
@@ -142,9 +145,9 @@ def _plain(op: str, letters: str, kernel_text: str):
     def operator(
         data: te.Tensor,
         kernel: te.Tensor,
-        strides: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        strides: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         data_layout: str = default,
         kernel_layout: str = kernel_text,
         out_dtype: str | None = None,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tir_mlir import te
 from tir_mlir.topi.layouts import layout
 from tir_mlir.topi.nn.convolution import Window, conv1d, conv2d, conv3d, convolve
 from tir_mlir.topi.nn.transposed_convolution import conv2d_transpose
-from tir_mlir.topi.operands import describe_tensor, refuse, tensor
+from tir_mlir.topi.operands import Ints, describe_tensor, refuse, tensor
 from tir_mlir.topi.sizes import are_equal, number, simple
 
 __all__ = [
@@ -19,7 +17,12 @@ __all__ = [
 
 
 def conv1d_ncw(
-    data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+    data: te.Tensor,
+    kernel: te.Tensor,
+    strides: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv1d` of images (n, c, w) with weights (features, c, kernel) -> (n, features, out).
 
@@ -29,7 +32,12 @@ def conv1d_ncw(
 
 
 def conv1d_nwc(
-    data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+    data: te.Tensor,
+    kernel: te.Tensor,
+    strides: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv1d` of images (n, w, c) with weights (kernel, c, features) -> (n, out, features).
 
@@ -39,7 +47,12 @@ def conv1d_nwc(
 
 
 def conv2d_nchw(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv2d` of images (n, c, h, w) with weights (features, c, kernel h, kernel w) -> (n, features, ..).
 
@@ -49,7 +62,12 @@ def conv2d_nchw(
 
 
 def conv2d_nhwc(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv2d` of images (n, h, w, c) with weights (kernel h, kernel w, c, features) -> (n, .., features).
 
@@ -59,7 +77,12 @@ def conv2d_nhwc(
 
 
 def conv2d_hwcn(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv2d` of images (h, w, c, n) with weights (kernel h, kernel w, c, features) -> (.., features, n).
 
@@ -71,9 +94,9 @@ def conv2d_hwcn(
 def conv3d_ncdhw(
     data: te.Tensor,
     kernel: te.Tensor,
-    stride: int = 1,
-    padding: int = 0,
-    dilation: int = 1,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
@@ -85,11 +108,11 @@ def conv3d_ncdhw(
 
 
 def conv3d_ndhwc(
-    data: Any,
-    kernel: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
@@ -101,11 +124,11 @@ def conv3d_ndhwc(
 
 
 def group_conv2d_nchw(
-    data: Any,
-    kernel: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
@@ -117,11 +140,11 @@ def group_conv2d_nchw(
 
 
 def group_conv2d_nhwc(
-    data: Any,
-    kernel: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
@@ -135,9 +158,9 @@ def group_conv2d_nhwc(
 def depthwise_conv2d_nchw(
     data: te.Tensor,
     kernel: te.Tensor,
-    stride: int = 1,
-    padding: int = 0,
-    dilation: int = 1,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv2d` of each channel alone, in NCHW: (n, c, h, w), (c, m, kh, kw) -> (n, c * m, ..)."""
@@ -145,7 +168,12 @@ def depthwise_conv2d_nchw(
 
 
 def depthwise_conv2d_nhwc(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+    data: te.Tensor,
+    kernel: te.Tensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    out_dtype: str | None = None,
 ) -> te.Tensor:
     """`conv2d` of each channel alone, in NHWC: (n, h, w, c), (kh, kw, c, m) -> (n, .., c * m)."""
     return _depthwise(data, kernel, stride, padding, dilation, out_dtype, "NHWC", "HWOI", (2, 3))
@@ -154,9 +182,9 @@ def depthwise_conv2d_nhwc(
 def _depthwise(
     data: te.Tensor,
     kernel: te.Tensor,
-    stride: int,
-    padding: int,
-    dilation: int,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
     out_dtype: str | None,
     order: str,
     weights: str,
@@ -185,7 +213,7 @@ def _flatten_filters(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
     several = w.shape[inner]
     shape = tuple(simple(n * several) if a == outer else 1 if a == inner else n for a, n in enumerate(w.shape))
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         index = list(i)
         index[outer], index[inner] = i[outer] // several, i[outer] % several + i[inner]
         return w(*index)
@@ -194,7 +222,12 @@ def _flatten_filters(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
 
 
 def conv2d_transpose_nchw(
-    data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, out_dtype: str | None = None, output_padding: Any = 0
+    data: te.Tensor,
+    kernel: te.Tensor,
+    strides: Ints = 1,
+    padding: Ints = 0,
+    out_dtype: str | None = None,
+    output_padding: Ints = 0,
 ) -> te.Tensor:
     """A transposed convolution, as `conv2d_transpose` computes it, of images in NCHW by weights in IOHW: input channels
     first. `padding` is cut off the result; `output_padding` adds rows and columns at its end.

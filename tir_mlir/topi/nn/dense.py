@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tir_mlir import te
 from tir_mlir.topi.operands import axis_of, describe_tensor, numbers, one_type, ranked_tensor, refuse
 from tir_mlir.topi.products import product, transpose_letters
@@ -12,7 +10,7 @@ from tir_mlir.topi.sizes import are_equal
 __all__ = ["bias_add", "dense", "matmul"]
 
 
-def dense(data: te.Tensor, weight: te.Tensor, bias: Any = None, out_dtype: str | None = None) -> te.Tensor:
+def dense(data: te.Tensor, weight: te.Tensor, bias: te.Tensor | None = None, out_dtype: str | None = None) -> te.Tensor:
     """data @ weight.T + bias: (.., k) x (m, k) -> (.., m).
 
     float16 and bfloat16 are summed in float32. out_dtype: default that of the operands.
@@ -30,7 +28,7 @@ def dense(data: te.Tensor, weight: te.Tensor, bias: Any = None, out_dtype: str |
 def matmul(
     tensor_a: te.Tensor,
     tensor_b: te.Tensor,
-    bias: Any = None,
+    bias: te.Tensor | None = None,
     out_dtype: str | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tir_mlir import te
 from tir_mlir.topi.operands import (
+    Axes,
+    Elements,
+    Ints,
     as_type,
     axes_of,
     axis_of,
@@ -20,7 +23,7 @@ from tir_mlir.topi.operands import (
     wide_type,
 )
 from tir_mlir.topi.reductions import operand_index, reduce_axes, reduced_shape
-from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, total
+from tir_mlir.topi.sizes import are_equal, exact_quotient, total
 
 if TYPE_CHECKING:
     from tir_mlir.te.tensor import ReductionValue
@@ -36,14 +39,14 @@ class _Rows:
         self.shape = reduced_shape(x.shape, axes, False)
         self.count = constant(total([x.shape[a] for a in axes]), self.dtype)
 
-    def value(self, *index: te.Expr) -> Any:
+    def value(self, *index: te.Expr) -> te.Expr:
         return as_type(self.x(*index), self.x.dtype, self.dtype)
 
-    def row(self, index: Sequence[Any]) -> tuple[Any, ...]:
+    def row(self, index: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
         """The index of the row of an element."""
         return tuple(v for a, v in enumerate(index) if a not in self.axes)
 
-    def total(self, function: Any, name: str) -> te.Tensor:
+    def total(self, function: Elements, name: str) -> te.Tensor:
         """For each row the sum of `function(value, index of the row)` of its elements."""
         sums = reduce_axes(self.x, self.axes)
 
@@ -59,7 +62,9 @@ class _Rows:
         return middle, self.total(lambda v, i: (v - middle(*i)) * (v - middle(*i)), f"{name}_var")
 
 
-def layer_norm(data: Any, gamma: Any, beta: Any = None, axis: Any = -1, epsilon: float = 1e-5) -> te.Tensor:
+def layer_norm(
+    data: te.Tensor, gamma: te.Tensor | None, beta: te.Tensor | None = None, axis: Ints = -1, epsilon: float = 1e-5
+) -> te.Tensor:
     """(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance over the axes.
 
     gamma, beta: of the shape of the normalized axes; each may be None.
@@ -72,7 +77,9 @@ def layer_norm(data: Any, gamma: Any, beta: Any = None, axis: Any = -1, epsilon:
     return _normal(rows, epsilon, parameters, lambda i: tuple(i[a] for a in axes), "T_layer_norm")
 
 
-def instance_norm(data: te.Tensor, gamma: Any, beta: Any = None, axis: Any = None, epsilon: float = 1e-5) -> te.Tensor:
+def instance_norm(
+    data: te.Tensor, gamma: te.Tensor | None, beta: te.Tensor | None = None, axis: Axes = None, epsilon: float = 1e-5
+) -> te.Tensor:
     """(data - mean) / sqrt(variance + epsilon) * gamma + beta, for each sample and channel; channels are axis 1.
 
     axis: those of a channel, default all after it. gamma, beta: one element for each channel; each may be None.
@@ -84,7 +91,13 @@ def instance_norm(data: te.Tensor, gamma: Any, beta: Any = None, axis: Any = Non
     return _normal(_Rows(x, axes), epsilon, parameters, lambda i: (i[1],), "T_instance_norm")
 
 
-def _normal(rows: _Rows, epsilon: float, parameters: Sequence[Any], parameter_index: Any, name: str) -> te.Tensor:
+def _normal(
+    rows: _Rows,
+    epsilon: float,
+    parameters: Sequence[te.Tensor | None],
+    parameter_index: Callable[[Sequence[te.Expr]], Sequence[te.Expr]],
+    name: str,
+) -> te.Tensor:
     """The normalized elements; `parameter_index(index)`: the index of the parameters of an element."""
     x, dtype, (gamma, beta) = rows.x, rows.dtype, parameters
     middle, spread = rows.mean_and_squares(name)
@@ -99,7 +112,9 @@ def _normal(rows: _Rows, epsilon: float, parameters: Sequence[Any], parameter_in
     return te.compute(x.shape, element, name=name)
 
 
-def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **parameters: te.Tensor) -> list[te.Tensor | None]:
+def _parameters(
+    name: str, x: te.Tensor, shape: Sequence[te.Size], **parameters: te.Tensor | None
+) -> list[te.Tensor | None]:
     """The parameters, each None or of the shape and the type of the data."""
     for what, value in parameters.items():
         if value is None:
@@ -113,7 +128,7 @@ def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **parameters: te
     return list(parameters.values())
 
 
-def rms_norm(data: te.Tensor, weight: Any, axis: Any = -1, epsilon: float = 1e-5) -> te.Tensor:
+def rms_norm(data: te.Tensor, weight: te.Tensor, axis: Ints = -1, epsilon: float = 1e-5) -> te.Tensor:
     """data / sqrt(mean of squares + epsilon) * weight, over the axes. weight: of the shape of these axes."""
     name = "nn.rms_norm"
     x = floats(name, "data", data)
@@ -122,7 +137,7 @@ def rms_norm(data: te.Tensor, weight: Any, axis: Any = -1, epsilon: float = 1e-5
     rows = _Rows(x, axes)
     squares, small = rows.total(lambda v, _: v * v, "T_rms_norm_squares"), constant(epsilon, rows.dtype)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         value = rows.value(*i) * te.rsqrt(squares(*rows.row(i)) / rows.count + small)
         value = value if w is None else value * as_type(w(*(i[a] for a in axes)), x.dtype, rows.dtype)
         return as_type(value, rows.dtype, x.dtype)
@@ -132,11 +147,11 @@ def rms_norm(data: te.Tensor, weight: Any, axis: Any = -1, epsilon: float = 1e-5
 
 def group_norm(
     data: te.Tensor,
-    gamma: Any,
-    beta: Any,
+    gamma: te.Tensor | None,
+    beta: te.Tensor | None,
     num_groups: int,
     channel_axis: int = 1,
-    axes: Any = None,
+    axes: Axes = None,
     epsilon: float = 1e-5,
 ) -> te.Tensor:
     """(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance over groups of channels.
@@ -159,7 +174,7 @@ def group_norm(
     middle, spread = rows.mean_and_squares("T_group_norm")
     small = constant(epsilon, rows.dtype)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         row = rows.row((*i[:c], i[c] // group_size, i[c] % group_size, *i[c + 1 :]))
         value = as_type(x(*i), x.dtype, rows.dtype) - middle(*row)
         value = value * te.rsqrt(spread(*row) / rows.count + small)

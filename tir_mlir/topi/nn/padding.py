@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.topi.operands import constant, describe_tensor, integer, integers, one_of, refuse, tensor
+from tir_mlir.topi.operands import Ints, constant, describe_tensor, integer, integers, one_of, refuse, tensor
 from tir_mlir.topi.sizes import number, simple
 
 __all__ = ["pad"]
 
 
-def window_padding(op: str, padding: Any, count: int) -> list[tuple[int, int]]:
+def window_padding(op: str, padding: Ints, count: int) -> list[tuple[int, int]]:
     """Padding before and after each of `count` axes: one number, one for each, or all before, then all after."""
     amounts = padding if isinstance(padding, (tuple, list)) else (padding,)
     if len(amounts) not in (1, count, 2 * count):
@@ -25,7 +24,7 @@ def window_padding(op: str, padding: Any, count: int) -> list[tuple[int, int]]:
 
 
 def pad_axes(
-    x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: te.Expr | int, name: str = "pad_temp"
+    x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: te.Expr | float, name: str = "pad_temp"
 ) -> te.Tensor:
     """The tensor with `value` before and after some axes; itself if there is nothing to pad."""
     wide = {a: s for a, s in sides.items() if s != (0, 0)}
@@ -43,9 +42,9 @@ def pad_axes(
 
 def pad(
     data: te.Tensor,
-    pad_before: Any,
-    pad_after: Any = None,
-    pad_value: Any = 0.0,
+    pad_before: Sequence[int],
+    pad_after: Sequence[int] | None = None,
+    pad_value: float = 0.0,
     pad_mode: str = "constant",
     name: str = "PadInput",
 ) -> te.Tensor:
@@ -87,7 +86,7 @@ def _wrap_axes(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], name: st
             raise refuse("nn.pad", problem, "pad an axis with elements, and do not cut off")
     shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, lows, highs, strict=True))
 
-    def source(a: int, v: Any) -> Any:
+    def source(a: int, v: te.Expr) -> te.Expr:
         return v if lows[a] == highs[a] == 0 else (v - lows[a]) % x.shape[a]
 
     return te.compute(shape, lambda *i: x(*(source(a, v) for a, v in enumerate(i))), name=name)
@@ -101,7 +100,7 @@ def _mirror_axes(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], reflec
             raise refuse("nn.pad", problem, "reflect less than the axis has, and do not cut off")
     shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, lows, highs, strict=True))
 
-    def source(a: int, v: Any) -> Any:
+    def source(a: int, v: te.Expr) -> te.Expr:
         if lows[a] == highs[a] == 0:
             return v
         mirrored, last = v - lows[a], x.shape[a] - 1

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tir_mlir import te
 from tir_mlir.topi.layouts import TensorLayout, layout
 from tir_mlir.topi.nn.convolution import Window
 from tir_mlir.topi.nn.padding import pad_axes
 from tir_mlir.topi.operands import (
+    Ints,
     as_type,
     constant,
     describe_tensor,
@@ -22,10 +23,10 @@ from tir_mlir.topi.operands import (
     wide_type,
 )
 from tir_mlir.topi.reductions import MAX, first_of
-from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total, unravel_index
+from tir_mlir.topi.sizes import exact_quotient, number, simple, total, unravel_index
 
 if TYPE_CHECKING:
-    from tir_mlir.te.tensor import ReductionValue
+    from tir_mlir.te.tensor import TupleReduction
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -64,7 +65,7 @@ class _Pool:
             extras.append(0 if extra and begins >= number(size) + p else extra)  # type: ignore[operator]
         return extras
 
-    def padded_data(self, value: Any) -> te.Tensor:
+    def padded_data(self, value: te.Size) -> te.Tensor:
         return pad_axes(self.x, dict(zip(self.axes, self.outer.padding, strict=True)), value)
 
     def taps(self) -> list[te.IterVar]:
@@ -77,10 +78,10 @@ class _Pool:
             source_index[a] = index[a] * s + t * d
         return tuple(source_index)
 
-    def count(self, index: Sequence[Any], count_include_pad: bool) -> Any:
+    def count(self, index: Sequence[te.Expr], count_include_pad: bool) -> te.Size:
         """The number of elements that a window takes the mean of: without what ceil_mode adds, and, if so asked,
         without padding."""
-        result: Any = 1
+        result: te.Size = 1
         for n, a in enumerate(self.axes):
             (p, q), k, s = self.window.padding[n], self.kernel[n], self.window.strides[n]
             if self.extra[n] == 0 and (count_include_pad or (p, q) == (0, 0)):
@@ -129,7 +130,7 @@ def max_pool_with_indices(
     least, taps = MAX.identity([x.dtype])[0], pool.taps()
     source, reducer = pool.padded_data(least), first_of(lambda a, b: a > b, False, x.dtype)
 
-    def candidate(*i: te.Expr) -> ReductionValue:
+    def candidate(*i: te.Expr) -> TupleReduction:
         """Padding has the last index, so that no element equal to it yields to it."""
         positions = [v - p for v, (p, _) in zip(pool.window_index(i, taps)[2:], pool.window.padding, strict=True)]
         tests = [t for v, n in zip(positions, pool.sizes, strict=True) for t in (v >= 0, v < n)]
@@ -153,7 +154,7 @@ def max_pool_with_indices(
     return greatest, te.compute(pool.shape, index, name="pool_index")
 
 
-def _row_major(positions: Sequence[te.Expr], sizes: Sequence[Size]) -> te.Expr:
+def _row_major(positions: Sequence[te.Expr], sizes: Sequence[te.Size]) -> te.Expr:
     flat_index = positions[0]
     for v, n in zip(positions[1:], sizes[1:], strict=True):
         flat_index = flat_index * n + v
@@ -168,7 +169,7 @@ def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
         pool.shape, lambda *i: te.sum(as_type(x(*pool.window_index(i, taps)), dtype, wide), axis=taps), name="pool_sum"
     )
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         return as_type(added(*i) / constant(pool.count(i, count_include_pad), wide), wide, dtype)
 
     return te.compute(pool.shape, element, name="pool_avg")
@@ -181,15 +182,15 @@ def _image(op: str, data: te.Tensor, text: str, default: str) -> tuple[te.Tensor
     return x, order
 
 
-def _pool_builder(op: str, default: str) -> Any:
+def _pool_builder(op: str, default: str) -> Callable[..., te.Tensor]:
     letters = [a for a in default if a in "DHW"]
 
     def build_pool(
-        data: Any,
-        size: Any,
-        strides: Any,
-        padding: Any,
-        dilation: Any,
+        data: te.Tensor,
+        size: Ints,
+        strides: Ints | None,
+        padding: Ints,
+        dilation: Ints,
         kind: str,
         ceil_mode: bool,
         text: str,
@@ -214,11 +215,11 @@ def _max_pool(op: str, default: str):
     pool = _pool_builder(op, default)
 
     def operator(
-        data: Any,
-        pool_size: Any = 1,
-        strides: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        data: te.Tensor,
+        pool_size: Ints = 1,
+        strides: Ints | None = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         ceil_mode: bool = False,
         layout: str = default,
     ) -> te.Tensor:
@@ -236,11 +237,11 @@ def _avg_pool(op: str, default: str):
     pool = _pool_builder(op, default)
 
     def operator(
-        data: Any,
-        pool_size: Any = 1,
-        strides: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        data: te.Tensor,
+        pool_size: Ints = 1,
+        strides: Ints | None = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         ceil_mode: bool = False,
         layout: str = default,
         count_include_pad: bool = False,
@@ -262,11 +263,11 @@ max_pool3d, avg_pool3d = _max_pool("nn.max_pool3d", "NCDHW"), _avg_pool("nn.avg_
 
 
 def pool2d(
-    data: Any,
-    kernel: Any,
-    stride: Any,
-    dilation: Any,
-    padding: Any,
+    data: te.Tensor,
+    kernel: Ints,
+    stride: Ints | None,
+    dilation: Ints,
+    padding: Ints,
     pool_type: str,
     ceil_mode: bool = False,
     layout: str = "NCHW",
@@ -281,12 +282,12 @@ def pool2d(
     return avg_pool2d(data, kernel, stride, padding, dilation, ceil_mode, layout, count_include_pad)
 
 
-def global_pool(data: Any, pool_type: str, layout: str = "NCHW") -> te.Tensor:
+def global_pool(data: te.Tensor, pool_type: str, layout: str = "NCHW") -> te.Tensor:
     """The mean or maximum of each image, by pool_type "avg" or "max"; its axes remain, with size 1."""
     return adaptive_pool(data, 1, pool_type, layout)
 
 
-def adaptive_pool(data: Any, output_size: Any, pool_type: str, layout: str = "NCHW") -> te.Tensor:
+def adaptive_pool(data: te.Tensor, output_size: Ints, pool_type: str, layout: str = "NCHW") -> te.Tensor:
     """The means (`pool_type="avg"`) or maxima ("max") of `output_size` windows along each of two axes, which cover the
     image, as `adaptive_avg_pool2d` and `adaptive_max_pool2d` compute them.
     """
@@ -297,7 +298,7 @@ def adaptive_pool(data: Any, output_size: Any, pool_type: str, layout: str = "NC
 def _adaptive_pool(kind: str, default: str):
     op = f"nn.adaptive_{kind}_pool{len(default) - 2}d"
 
-    def operator(data: Any, output_size: Any = None, layout: str = default) -> te.Tensor:
+    def operator(data: te.Tensor, output_size: Sequence[int | None] | None = None, layout: str = default) -> te.Tensor:
         """The means or maxima of windows that cover the data: output_size of them along each axis, or a number
         for each; None: as many as the data has. Window i of n over m elements covers floor(i * m / n) to
         ceil((i + 1) * m / n).
@@ -313,7 +314,9 @@ adaptive_avg_pool2d, adaptive_max_pool2d = _adaptive_pool("avg", "NCHW"), _adapt
 adaptive_avg_pool3d, adaptive_max_pool3d = _adaptive_pool("avg", "NCDHW"), _adaptive_pool("max", "NCDHW")
 
 
-def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, default: str) -> te.Tensor:
+def _adaptive(
+    op: str, data: te.Tensor, output_size: Sequence[int | None] | int | None, kind: str, text: str, default: str
+) -> te.Tensor:
     """Window i of n along an axis of m elements covers floor(i * m / n) to ceil((i + 1) * m / n)."""
     x, order = _image(op, data, text, default)
     (floats if kind == "avg" else numbers)(op, "data", x)
@@ -330,7 +333,7 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
     empty = constant(0, wide) if kind == "avg" else MAX.identity([wide])[0]
     taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.ReductionValue:
         value = as_type(
             x(*(spans[a].window_start(v) + taps[a] if a in spans else v for a, v in enumerate(i))), x.dtype, wide
         )
@@ -345,8 +348,8 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
         return pooled
     even = simple(total([span.most for span in spans.values()]))
 
-    def mean(*i: Any) -> Any:
-        count: Any = even
+    def mean(*i: te.Expr) -> te.Expr:
+        count: te.Size = even
         if not all(span.even for span in spans.values()):
             count = 1
             for a, span in spans.items():
@@ -356,7 +359,7 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
     return te.compute(shape, mean, name="adaptive_pool_avg")
 
 
-def adaptive_max_pool_with_indices(data: Any, output_size: Sequence[int]) -> tuple[te.Tensor, te.Tensor]:
+def adaptive_max_pool_with_indices(data: te.Tensor, output_size: Sequence[int]) -> tuple[te.Tensor, te.Tensor]:
     """The maxima of `nn.adaptive_max_pool` of (n, c, ..), and the index of each in its image, int64."""
     op = "nn.adaptive_max_pool"
     letters = f"NC{'DHW'[-len(output_size) :]}"
@@ -369,7 +372,7 @@ def adaptive_max_pool_with_indices(data: Any, output_size: Sequence[int]) -> tup
     reducer = first_of(lambda a, b: a > b, False, x.dtype)
     least = MAX.identity([x.dtype])[0]
 
-    def candidate(*i: Any) -> Any:
+    def candidate(*i: te.Expr) -> TupleReduction:
         at = {p: spans[p].window_start(i[p]) + taps[p] for p in axes}
         tests = [taps[p] < spans[p].count(i[p]) for p in axes if not spans[p].even]
         value = x(*i[:2], *at.values())
@@ -388,19 +391,19 @@ def adaptive_max_pool_with_indices(data: Any, output_size: Sequence[int]) -> tup
 class _AdaptiveWindows:
     """The windows along one axis. `most`: the size of the largest; `even`: whether all have it."""
 
-    def __init__(self, op: str, x: te.Tensor, axis: int, windows: Size):
+    def __init__(self, op: str, x: te.Tensor, axis: int, windows: te.Size):
         self.size, self.windows = x.shape[axis], windows
         quotient = exact_quotient([self.size], [windows])
         self.even = quotient is not None
         if quotient is None and (number(self.size) is None or number(windows) is None):
             problem = f"{windows} windows along axis {axis} of {describe_tensor('data', x)} have no size that is known"
             raise refuse(op, problem, "use 1 window, or sizes that are numbers")
-        self.most = quotient if quotient is not None else max(self.count(i) for i in range(windows))
+        self.most = quotient if quotient is not None else max(self.count(i) for i in range(number(windows) or 0))
 
-    def window_start(self, i: Any) -> Any:
+    def window_start(self, i: te.Expr) -> te.Expr:
         return i * self.most if self.even else i * self.size // self.windows
 
-    def count(self, i: Any) -> Any:
+    def count(self, i: te.Size) -> te.Size:
         if self.even:
             return self.most
         return ((i + 1) * self.size + self.windows - 1) // self.windows - i * self.size // self.windows

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.layouts import TensorLayout, layout
 from tir_mlir.topi.nn.convolution import Window, convolve
 from tir_mlir.topi.operands import constant, describe_tensor, integer, integers, refuse, tensor
-from tir_mlir.topi.sizes import Size, number, simple
+from tir_mlir.topi.sizes import number, simple
 
 __all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
 
@@ -19,12 +18,12 @@ def _plain(op: str, letters: str):
     default, kernel_text = f"NC{letters}", f"IO{letters}"
 
     def operator(
-        data: Any,
-        kernel: Any,
-        strides: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        dilation: Any = 1,
+        data: te.Tensor,
+        kernel: te.Tensor,
+        strides: Sequence[int] | int = 1,
+        padding: Sequence[int] | int = 0,
+        output_padding: Sequence[int] | int = 0,
+        dilation: int = 1,
         groups: int = 1,
         data_layout: str = default,
         kernel_layout: str = kernel_text,
@@ -76,7 +75,7 @@ def _convolve_transposed(
 
 
 def _check(
-    op: str, x: te.Tensor, w: te.Tensor, sizes: dict[str, Size], kernel_sizes: dict[str, Size], groups: int
+    op: str, x: te.Tensor, w: te.Tensor, sizes: dict[str, te.Size], kernel_sizes: dict[str, te.Size], groups: int
 ) -> None:
     channels, inputs = number(sizes["C"]), number(kernel_sizes["I"])
     if channels is None or channels != inputs or channels % groups:
@@ -84,7 +83,7 @@ def _check(
         raise refuse(op, problem, "pass a kernel with as many inputs as channels, which the groups divide")
 
 
-def _tap(op: str, w: te.Tensor, size: Size) -> int:
+def _tap(op: str, w: te.Tensor, size: te.Size) -> int:
     if (taps := number(size)) is None:
         raise refuse(op, f"{describe_tensor('kernel', w)} has a window of symbolic size", "use a number")
     return taps
@@ -98,13 +97,13 @@ def _insert_zeros(
     if all(s == 1 and b == (0, 0) for s, b in spacing.values()):
         return x
 
-    def size(a: int, n: Size) -> Size:
+    def size(a: int, n: te.Size) -> te.Size:
         if a not in spacing:
             return n
         step, (low, high) = spacing[a]
         return simple((n - 1) * step + 1 + low + high)
 
-    def element(*i: Any) -> Any:
+    def element(*i: te.Expr) -> te.Expr:
         tests, index = [], list(i)
         for a, (step, (low, high)) in spacing.items():
             offset = i[a] - low
@@ -117,13 +116,13 @@ def _insert_zeros(
 
 
 def _flip_weights(
-    w: te.Tensor, weights: TensorLayout, letters: str, kernel_sizes: dict[str, Size], groups: int
+    w: te.Tensor, weights: TensorLayout, letters: str, kernel_sizes: dict[str, te.Size], groups: int
 ) -> tuple[te.Tensor, TensorLayout]:
     """The weights as those of a convolution: inputs of one group, results of all, windows reversed."""
     inputs, results = kernel_sizes["I"] // groups, kernel_sizes["O"]
     order = layout("nn.conv_transpose", "kernel_layout", f"OI{letters}", f"OI{letters}", "OIHW")
 
-    def element(o: Any, c: Any, *taps: Any) -> Any:
+    def element(o: te.Expr, c: te.Expr, *taps: te.Expr) -> te.Expr:
         back = {a: simple(kernel_sizes[a] - 1) - v for a, v in zip(letters, taps, strict=True)}
         group = 0 if groups == 1 else o // results
         position = {"I": c if groups == 1 else group * inputs + c, "O": o if groups == 1 else o % results, **back}

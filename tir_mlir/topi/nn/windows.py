@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.nn.convolution import Window
 from tir_mlir.topi.operands import (
+    Ints,
     as_type,
     constant,
     describe_tensor,
@@ -25,14 +24,14 @@ from tir_mlir.topi.sizes import are_equal, number, simple, total
 __all__ = ["fold", "patches", "unfold", "windows"]
 
 
-def unfold(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
+def unfold(data: te.Tensor, kernel: te.Tensor, strides: Ints = 1, padding: Ints = 0, dilation: Ints = 1) -> te.Tensor:
     """The windows of an image as columns: (n, c, h, w) -> (n, c * kh * kw, windows), zeros beyond the image."""
     y = windows(data, kernel, strides, padding, dilation)
     n, c, kh, kw, h, w = y.shape
     return reshape(y, (n, simple(c * kh * kw), total((h, w))))
 
 
-def windows(data: te.Tensor, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
+def windows(data: te.Tensor, kernel: te.Tensor, strides: Ints = 1, padding: Ints = 0, dilation: Ints = 1) -> te.Tensor:
     """The windows of an image, for each of their elements: (n, c, h, w) -> (n, c, kh, kw, oh, ow), zeros beyond the
     image."""
     op = "nn.windows"
@@ -41,7 +40,7 @@ def windows(data: te.Tensor, kernel: Any, strides: Any = 1, padding: Any = 0, di
     window = Window.from_arguments(op, strides, padding, dilation, 2)
     counts = window.result(op, x.shape[2:], taps)
 
-    def element(n: Any, c: Any, ky: Any, kx: Any, *position: Any) -> Any:
+    def element(n: te.Expr, c: te.Expr, ky: te.Expr, kx: te.Expr, *position: te.Expr) -> te.Expr:
         index, tests = [], []
         for a, offset in enumerate((ky, kx)):
             (low, high), step, apart = window.padding[a], window.strides[a], window.dilation[a]
@@ -55,7 +54,7 @@ def windows(data: te.Tensor, kernel: Any, strides: Any = 1, padding: Any = 0, di
 
 
 def fold(
-    data: te.Tensor, output_size: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1
+    data: te.Tensor, output_size: Ints, kernel: te.Tensor, strides: Ints = 1, padding: Ints = 0, dilation: Ints = 1
 ) -> te.Tensor:
     """Windows added up to an image, the reverse of `unfold`: (n, c * kh * kw, windows) -> (n, c, h, w)."""
     op = "nn.fold"
@@ -70,7 +69,7 @@ def fold(
     ky, kx = te.reduce_axis((0, taps[0]), name="ky"), te.reduce_axis((0, taps[1]), name="kx")
     wide = wide_type(x.dtype)
 
-    def element(n: Any, c: Any, *position: Any) -> Any:
+    def element(n: te.Expr, c: te.Expr, *position: te.Expr) -> te.ReductionValue:
         tests, at = [], []
         for a, (v, k) in enumerate(zip(position, (ky, kx), strict=True)):
             begin = v + window.padding[a][0] - k * window.dilation[a]  # times the stride, of a window that covers v
@@ -81,16 +80,16 @@ def fold(
         value = as_type(x(n, row, at[0] * counts[1] + at[1]), x.dtype, wide)
         return te.sum(te.if_then_else(te.all(*tests), value, constant(0, wide)), axis=[ky, kx])
 
-    shape: Sequence[Any] = (x.shape[0], channels // (taps[0] * taps[1]), *size)
+    shape = (x.shape[0], channels // (taps[0] * taps[1]), *size)
     return narrow(te.compute(shape, element, name="T_fold"), x.dtype)
 
 
 def patches(
-    data: Any,
-    kernel: Any = 1,
-    strides: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    data: te.Tensor,
+    kernel: Ints = 1,
+    strides: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     pad_value: int = 0,
     multiple: int = 1,
     parts: int = 1,
@@ -110,7 +109,7 @@ def patches(
         raise refuse(op, f"{describe_tensor('data', x)} has symbolic sizes", "use numbers")
     _, high, wide, channels = (int(n or 0) for n in sizes)
     taps, window = integers(op, "kernel", kernel, 2, 1), Window.from_arguments(op, strides, padding, dilation, 2)
-    rows, columns = (int(n) for n in window.result(op, [high, wide], list(taps)))
+    rows, columns = (number(n) or 0 for n in window.result(op, [high, wide], list(taps)))
     count = integer(op, "parts", parts, 1)
     if channels % count:
         raise refuse(
@@ -120,7 +119,7 @@ def patches(
     length = prod(taps) * each
     (top, _), (left, _) = window.padding
 
-    def element(*index: Any) -> Any:
+    def element(*index: te.Expr) -> te.Expr:
         *part, p, k = index
         i, j, c = k // (each * taps[1]), k // each % taps[1], k % each
         c = part[0] * each + c if part else c

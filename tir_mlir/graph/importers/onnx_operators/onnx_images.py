@@ -220,7 +220,7 @@ def roi_align(
         return first + part.astype("float32") * step + (tap.astype("float32") + 0.5) * step / float(taps)
 
     def sample(image: te.Tensor, n: Any, c: Any, y: Any, z: Any) -> Any:
-        height, width = image.shape[2:]
+        height, width = (n for n in image.shape[2:] if isinstance(n, int))
         outside = te.any(y < -1.0, y > float(height), z < -1.0, z > float(width))
         y, z = (
             te.max(te.min(v, te.cast(s - 1, "float32")), te.cast(0, "float32")) for v, s in ((y, height), (z, width))
