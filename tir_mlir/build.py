@@ -6,10 +6,10 @@ cached: the next build of the same program only loads it.
 
 from __future__ import annotations
 
-import os
 import sys
 import types
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, overload
 
@@ -25,9 +25,9 @@ from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import AnyTarget, native, resolved
+from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.targets.registry import back_end_of
-from tir_mlir.targets.stages import BuildOptions, Compilation, compile_program, refuse_options
+from tir_mlir.targets.stages import BuildOptions, Compilation, compile_program, library_names, refuse_options
 
 DRIVERS = ("jit", "tools", "object")
 
@@ -113,8 +113,8 @@ def build(
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
     _refuse_for_programs(threads, weights, optimize)
     _check_options(target, driver, libs, cache=cache, checked=checked, verify=verify)
-    options = _options(target, libs, driver=driver, cache=cache, checked=checked)
-    library, original = _build_program(mod, target, options, dump)
+    options = BuildOptions(target=target, libs=library_names(libs), driver=driver, cache=cache, checked=checked)
+    library, original = _build_program(mod, options, dump)
     if verify:
         check_machine_code(library, original)
     return library
@@ -126,32 +126,15 @@ def check_machine_code(library: Library, program: ir.Module) -> None:
     ...
 
 
-def build_by_function(
-    module: ir.Module,
-    target: str | AnyTarget = "llvm",
-    *,
-    libs: Sequence[str | Path] = (),
-    cache: bool = True,
-    dump: Dump | None = None,
-) -> Library:
+def build_by_function(module: ir.Module, options: BuildOptions | None = None, dump: Dump | None = None) -> Library:
     """As `build`, for a program whose public functions call private ones: each of these is compiled in a module of its
     own, by workers, and found in the cache by its content."""
-    built_for = native() if target == "llvm" else resolved(target)
-    options = _options(built_for, libs, cache=cache, by_function=True)
-    return _build_program(module, built_for, options, dump)[0]
+    return _build_program(module, replace(options or BuildOptions(), by_function=True), dump)[0]
 
 
-def _options(target: AnyTarget, libs: Sequence[str | Path], **options: Any) -> BuildOptions:
-    """The options of a build for a target; a CPU without a triple is this machine's."""
-    compiled_for = native() if target.is_cpu and not target.as_cpu().triple else target
-    return BuildOptions(target=compiled_for, libs=_absolute_paths(libs), **options)
-
-
-def _build_program(
-    mod: Any, scheduled_for: AnyTarget, options: BuildOptions, dump: str | Path | Dump | None
-) -> tuple[Library, ir.Module]:
+def _build_program(mod: Any, options: BuildOptions, dump: str | Path | Dump | None) -> tuple[Library, ir.Module]:
     """The library of a program, and the program with the schedule that it was built with."""
-    timing = Timing()
+    timing, scheduled_for = Timing(), resolved(options.target)
     fast_entry.prepare()
     with enter_context():
         original, origin = _module(mod), scheduled_programs.AS_GIVEN
@@ -175,12 +158,7 @@ def _build_program(
                 follow=None if states is None else states.write,
                 origin=origin,
             )
-            return compile_program(compilation, back_end_of(options.target)), original
-
-
-def _absolute_paths(libs: Sequence[str | Path]) -> list[str]:
-    """The paths of files as absolute ones; other names are for the loader."""
-    return [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
+            return compile_program(compilation, back_end_of(options.compiled_for)), original
 
 
 def _schedule_program(

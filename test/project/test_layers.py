@@ -46,17 +46,17 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence extensions interpreter passes.linalg passes.lower runtime schedule schedules "
         "script sources target targets.stages te topi visual"
     ),
-    "llm": "build dialect graph processes runtime schedule schedules script.module target te",
+    "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
     # the front of the package
     "tir_mlir": (
         "build cache dialect errors graph interpreter intrin extensions runtime schedule schedules script sources "
         "target te topi visual"
     ),
     "examples": "build errors runtime.kernels script tir_mlir",
-    "opt": "dialect graph passes processes runtime schedule script target tir_mlir",
+    "opt": "dialect graph passes processes runtime schedule script target targets.stages tir_mlir",
     "tune": (
         "build dialect equivalence extensions graph opt passes.schedule.queries processes runtime schedule "
-        "schedules script sources target tir_mlir visual"
+        "schedules script sources target targets.stages tir_mlir visual"
     ),
     "__main__": "opt",
     "onnx_backend": "build dialect graph",

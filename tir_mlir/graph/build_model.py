@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from mlir import ir
 from tir_mlir.build import build_by_function
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import implement
-from tir_mlir.graph.compile import Options, compile_graph, compiled_by_content
+from tir_mlir.graph.compile import compile_graph, compiled_by_content
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import buffer_assignment
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
@@ -23,13 +23,12 @@ from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.model_weights import bound_weights, weight_functions
 from tir_mlir.graph.precision.quantize_weights import quantize_weights
-from tir_mlir.graph.units.unit_queries import FULL
 from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.scheduled_programs import built_as_given
-from tir_mlir.target import Target, chosen
-from tir_mlir.targets.stages import Stage, StageValues
+from tir_mlir.target import Target
+from tir_mlir.targets.stages import FULL, BuildOptions, Stage, StageValues, library_names
 
 
 @implement(Graph.build_model)
@@ -45,9 +44,11 @@ def build_model(
     dump: str | Path | None = None,
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
-    options = Options(target, threads, cache=cache, optimize=optimize)
+    options = BuildOptions(
+        target=target, threads=threads, weights=weights, optimize=optimize, cache=cache, libs=library_names(libs)
+    )
     with follow_build(f"build of {graph.name}") as followed_build, open_dump(dump, graph.name) as states:
-        build = ModelBuild(graph=graph, options=options, weights=weights, libs=libs, states=states)
+        build = ModelBuild(graph=graph, options=options, states=states)
         build.timing.follow(followed_build)
         build.run(STAGES)
         return build.model()
@@ -55,12 +56,12 @@ def build_model(
 
 def model_of(compiled: Graph, target: Target | str = "llvm") -> Model:
     """The model of a graph after all stages of its compilation."""
-    return build_compiled(compiled, target, STAGES[2:]).model()
+    return build_compiled(compiled, BuildOptions(target=target), STAGES[2:]).model()
 
 
-def build_compiled(compiled: Graph, target: Target | str, stages: Sequence[Stage]) -> ModelBuild:
+def build_compiled(compiled: Graph, options: BuildOptions, stages: Sequence[Stage]) -> ModelBuild:
     """Run some of the stages that follow those of the graph. Each is found in the cache."""
-    build = ModelBuild(graph=compiled, options=Options(target, cache=True), values={"compiled": compiled})
+    build = ModelBuild(graph=compiled, options=options, values={"compiled": compiled})
     build.run(stages)
     return build
 
@@ -70,11 +71,7 @@ class ModelBuild(StageValues):
     """A graph on its way to a model."""
 
     graph: Graph
-    options: Options
-    weights: str | None = None
-    """What its weights are rounded to."""
-    libs: Sequence[str | Path] = ()
-    """Shared objects with functions that it calls."""
+    options: BuildOptions
     states: Dump | None = None
     """The dump of the build, which those of its functions go on to write to."""
 
@@ -101,23 +98,16 @@ class ModelBuild(StageValues):
     @property
     def runs_here(self) -> bool:
         """Whether code for its target can run in this process."""
-        return not is_cross_target(self.options.target)
+        return self.options.compiled_for.runs_here
 
     def model(self) -> Model:
         """The model of what the stages yield."""
-        target = self.options.target
-        return Model(
-            self.compiled_graph, self.plan, self.library, self.values["weights"], self.timing, target, self.libs
-        )
-
-
-def is_cross_target(target: Target | str) -> bool:
-    """Whether code for a target cannot run in this process."""
-    return target != "llvm" and not chosen(target).runs_here
+        return Model(self.compiled_graph, self.plan, self.library, self.values["weights"], self.timing, self.options)
 
 
 def _round_weights(build: ModelBuild) -> Graph:
-    return build.graph if build.weights is None else quantize_weights(build.graph, build.weights)
+    weights = build.options.weights
+    return build.graph if weights is None else quantize_weights(build.graph, weights)
 
 
 def _compile(build: ModelBuild) -> Graph:
@@ -134,7 +124,7 @@ def _plan_memory(build: ModelBuild) -> ExecutionPlan:
     with enter_context():
         plan = plan_graph(build.compiled_graph)
     if build.runs_here:
-        check_packed(plan, build.libs)
+        check_packed(plan, build.options.libs)
     return plan
 
 
@@ -157,11 +147,8 @@ def _lower(build: ModelBuild) -> ir.Module:
 
 def _compile_program(build: ModelBuild) -> Library:
     """By the stages of the target."""
-    options = build.options
     with built_as_given():
-        library = build_by_function(
-            build.values["program"], options.target, libs=build.libs, cache=options.cache, dump=build.states
-        )
+        library = build_by_function(build.values["program"], build.options, build.states)
     timing = build.timing
     timing |= library.timing
     timing.cpu |= library.timing.cpu
@@ -172,7 +159,7 @@ def _compile_program(build: ModelBuild) -> Library:
 def _compile_weight_functions(build: ModelBuild) -> dict[str, tuple[Any, int]]:
     target = build.options.target if build.runs_here else "llvm"
     with built_as_given():
-        return weight_functions(build.compiled_graph, target, build.options.cache, build.states)
+        return weight_functions(build.compiled_graph, replace(build.options, target=target, libs=()), build.states)
 
 
 def _place_weights(build: ModelBuild) -> np.ndarray:

@@ -33,31 +33,11 @@ from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
-from tir_mlir.graph.units.unit_queries import FAST, FULL, goal_key, optimize_option, start_workers
+from tir_mlir.graph.units.unit_queries import options_key, start_workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
-from tir_mlir.target import Target
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a graph is compiled for.
-
-    threads: None is one for each core of the target.
-    extra: of further stages.
-    cache: keep what is found about a function for other graphs, see `graph.units`.
-    optimize: "full", or "fast" to be ready soon, with plain schedules.
-    """
-
-    target: Target | str = "llvm"
-    threads: int | None = None
-    extra: tuple[tuple[str, object], ...] = ()
-    cache: bool = False
-    optimize: str = FULL
-
-    def __post_init__(self) -> None:
-        optimize_option(self.optimize)
+from tir_mlir.targets.stages import FAST, BuildOptions
 
 
 @dataclass(frozen=True)
@@ -65,7 +45,7 @@ class Stage:
     """A stage: `run(graph)` is a new graph that computes the same.
 
     name: `compile_graph(graph, until=name)` stops after it, and tir-opt runs it as `tir-graph-name`, with hyphens.
-    run: may also take fields of `Options`, by their names.
+    run: may also take fields of `BuildOptions`, by their names.
     only_for: operators, kinds of them, and kinds of functions that are called; `compile_graph` does not run it on a
         graph without any of these. None: it is run on each graph.
     saves: what it saves when the model runs is not worth its time where the model is to be ready soon.
@@ -81,11 +61,11 @@ class Stage:
 
     @cached_property
     def options(self) -> list[str]:
-        """The fields of `Options` that it takes."""
-        field_names = {field.name for field in fields(Options)}
+        """The fields of `BuildOptions` that it takes."""
+        field_names = {field.name for field in fields(BuildOptions)}
         return [name for name in inspect.signature(self.run).parameters if name in field_names]
 
-    def __call__(self, graph: Graph, options: Options) -> Graph:
+    def __call__(self, graph: Graph, options: BuildOptions) -> Graph:
         arguments = {name: getattr(options, name) for name in self.options}
         return (
             each_body(graph, lambda body: self.run(body, **arguments)) if self.by_body else self.run(graph, **arguments)
@@ -155,7 +135,7 @@ def are_own_stages() -> bool:
 def compile_graph(
     graph: Graph,
     until: str | None = None,
-    options: Options | None = None,
+    options: BuildOptions | None = None,
     resume_after: str | None = None,
     verify: bool = False,
     follow: Callable[[str, ir.Module], None] | None = None,
@@ -167,6 +147,7 @@ def compile_graph(
     Raises GraphError for an unknown stage and for one that changes what is computed, and what a stage raises.
     """
     check_type(graph, Graph, "compile_graph", "graph", "a Graph (from_torch, GraphBuilder make one)")
+    options = options or BuildOptions(cache=False)
     first = 0 if resume_after is None else _number(resume_after) + 1
     last = len(STAGES) if until is None else _number(until) + 1
     has, scanned = frozenset[str | OperatorKind](), None
@@ -177,8 +158,8 @@ def compile_graph(
         if stage.only_for is not None and scanned is not graph:
             has, scanned = _nodes_of(graph), graph
         idle = stage.only_for is not None and has.isdisjoint(stage.only_for)
-        idle = idle or (stage.saves and options is not None and options.optimize == FAST)
-        lowered = graph if idle else stage(graph, options or Options())
+        idle = idle or (stage.saves and options.optimize == FAST)
+        lowered = graph if idle else stage(graph, options)
         if verify and not idle and not (comparison := lowered.verify(graph)):
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {comparison.difference}")
         graph = lowered
@@ -211,7 +192,7 @@ BEFORE_SCHEDULES = "pack_weights"
 """The last stage that no record of a search changes."""
 
 
-def compiled_by_content(graph: Graph, options: Options, until: str | None = None) -> Graph:
+def compiled_by_content(graph: Graph, options: BuildOptions, until: str | None = None) -> Graph:
     """The graph after all stages, or those until one of them, from the cache if the same graph was compiled before,
     with whatever weights.
 
@@ -227,13 +208,13 @@ def compiled_by_content(graph: Graph, options: Options, until: str | None = None
     return _load_or_compile(graph, options, until)
 
 
-def _load_or_compile(graph: Graph, options: Options, until: str | None) -> Graph:
+def _load_or_compile(graph: Graph, options: BuildOptions, until: str | None) -> Graph:
     with enter_context():
         text = str(graph.module.mlir)
     if any(name in text for name in foreign_operators()):
         return compile_graph(graph, until, options)
-    goal = goal_key(options.target, options.threads), str(options.extra), options.optimize, str(given_operations())
-    name = store.digest(fingerprint.installation(), fingerprint.package(), text, graph.name, *goal, str(until))
+    asked_for = options_key(options), options.optimize, str(given_operations())
+    name = store.digest(fingerprint.installation(), fingerprint.package(), text, graph.name, *asked_for, str(until))
     serialized = store.load("graphs", name)
     if serialized is None:
         compiled = compile_graph(graph, until, options)

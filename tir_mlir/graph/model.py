@@ -30,7 +30,7 @@ from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import Target
+from tir_mlir.targets.stages import BuildOptions
 
 LARGE = 4096
 """Bytes from which an output starts at a cache line; NumPy's own arrays start at 16 bytes."""
@@ -63,12 +63,11 @@ class Model:
         library: Library,
         weights: np.ndarray,
         timing: Timing,
-        target: Target | str = "llvm",
-        libs: Sequence[str | Path] = (),
+        options: BuildOptions,
     ):
         check_type(graph, Graph, "Model", "graph", "a compiled Graph (build(graph) makes a Model)")
-        self.target, self._libs = target, libs
         self.graph, self.plan, self.library, self.timing = graph, plan, library, timing
+        self.options = options
         self.schedules = schedule_notes(graph)
         self.rounding = graph.rounding
         self.name = graph.name
@@ -199,7 +198,7 @@ class Model:
         outputs = [make() for make in self._new_frame(args, False)[0]]
         arena = self._arena(self.plan.arena.layout(sizes)[1])
         frame = ArrayFrame(self.plan, sizes, tuple(map(_bits, args)), outputs, self._weights, arena)
-        return profile(self.graph, self.plan, frame, self.target, self._libs, rounds)
+        return profile(self.graph, self.plan, frame, self.options, rounds)
 
     def export(self, folder: str | Path, name: str | None = None) -> list[Path]:
         """Write the model to a folder as files that need no Python; `name`: in C, default the folder's name.
@@ -209,8 +208,8 @@ class Model:
         NAME_kernels.o instead of the libraries; for WebAssembly NAME.wasm, NAME.js and the weights. Returns the paths.
         Raises BuildError for a model that calls functions of Python.
         """
-        graph = with_plain_schedules(self.graph, self.target)
-        return export_model(graph, self.plan, self._weights, folder, name, self.target, self._libs)
+        graph = with_plain_schedules(self.graph, self.options.target)
+        return export_model(graph, self.plan, self._weights, folder, name, self.options)
 
     # --- facts --------------------------------------------------------------------------------------------------------
 

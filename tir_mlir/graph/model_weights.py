@@ -34,7 +34,7 @@ from tir_mlir.graph.operators import array_rule
 from tir_mlir.graph.transforms.lift_weights import constant_array, derived_types, weights_graph
 from tir_mlir.runtime.aligned_arrays import copy_into, empty
 from tir_mlir.runtime.dump import Dump
-from tir_mlir.target import Target
+from tir_mlir.targets.stages import BuildOptions
 
 
 def bound_weights(graph: Graph, plan: ExecutionPlan, functions: Mapping[str, Any]) -> np.ndarray:
@@ -66,7 +66,7 @@ def computed_weights(graph: Graph, functions: Mapping[str, Any]) -> list[np.ndar
 
 
 def weight_functions(
-    graph: Graph, target: Target | str = "llvm", cache: bool = True, states: Dump | None = None
+    graph: Graph, options: BuildOptions | None = None, states: Dump | None = None
 ) -> dict[str, tuple[Any, int]]:
     """The compiled functions of what NumPy does not compute in the graph that computes weights, by the names of
     `compiled_nodes`, each with the bytes that it needs for itself. states: of the build that they are a part of."""
@@ -79,7 +79,7 @@ def weight_functions(
     with nullcontext() if states is None else states.part("weights") as own_states:
         if own_states is not None:
             own_states.write("lower-main", module)
-        library = build_by_function(module, target, cache=cache, dump=own_states)
+        library = build_by_function(module, options, own_states)
     return {name: (library[name], plan.arena.total) for name, plan in plans.items()}
 
 

@@ -13,7 +13,7 @@ from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.graph.build_model import CODE_STAGES, build_compiled
-from tir_mlir.graph.compile import Options, compiled_by_content
+from tir_mlir.graph.compile import compiled_by_content
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.graph.model_weights import bound_weights
@@ -29,6 +29,7 @@ from tir_mlir.llm.rounding import rounded_rows, widen_rows
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.workers import Task, run
+from tir_mlir.targets.stages import BuildOptions
 
 if TYPE_CHECKING:
     from tir_mlir.runtime.call.function import CompiledFunction
@@ -58,8 +59,9 @@ def build_cached(
     graph: Graph, threads: int | None
 ) -> tuple[Graph, ExecutionPlan, Library, dict[str, tuple[CompiledFunction, int]]]:
     """The compiled graph, its plan, its code and that of what computes its weights: from the cache, or put there."""
-    compiled = compiled_by_content(graph, Options("llvm", threads, cache=True))
-    build = build_compiled(compiled, "llvm", CODE_STAGES)
+    options = BuildOptions(threads=threads)
+    compiled = compiled_by_content(graph, options)
+    build = build_compiled(compiled, options, CODE_STAGES)
     return compiled, build.plan, build.library, build.functions
 
 

@@ -12,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import direct_ops
 from tir_mlir.graph.build_model import plan_graph
-from tir_mlir.graph.compile import STAGES, Options, Stage, compile_graph
+from tir_mlir.graph.compile import STAGES, Stage, compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.importers.linalg_model.graph_from_linalg import graph_from_linalg, graph_of_module
 from tir_mlir.graph.memory.lower_main import lower_main
@@ -22,10 +22,10 @@ from tir_mlir.graph.transforms.clean import erase_dead_nodes, erase_unused_funct
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.lift_weights import weights_graph
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
-from tir_mlir.graph.units.unit_queries import FULL, optimize_option
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, chosen
+from tir_mlir.targets.stages import FULL, BuildOptions, optimize_option
 
 GRAPH_PASSES: dict[str, ModulePass] = {}
 """What makes a graph, then the stages in the order of a build, then those that a build does not run by themselves."""
@@ -144,7 +144,8 @@ def _compile(graph: Graph, target: str = "", threads: str = "", optimize: str = 
 
     linalg.matmul, call @nn.relu   -->   call @matmul_nn_relu.call, a scheduled TensorIR function
     """
-    return compile_graph(graph, options=Options(_target(target), _threads(threads), optimize=_optimize(optimize)))
+    options = {"target": _target(target), "threads": _threads(threads), "optimize": _optimize(optimize)}
+    return compile_graph(graph, options=BuildOptions(**options, cache=False))
 
 
 @graph_pass("tir-graph-dead-code", "Erase nodes and functions that nothing uses", erase_dead_nodes)

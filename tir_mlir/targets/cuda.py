@@ -57,7 +57,7 @@ def stages(compilation: Compilation) -> list[Stage]:
 
 
 def _gpu(compilation: Compilation) -> CUDA:
-    return cast(CUDA, compilation.options.target)
+    return cast(CUDA, compilation.options.compiled_for)
 
 
 def _extract_with_lines(compilation: Compilation) -> ir.Module:

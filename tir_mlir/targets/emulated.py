@@ -27,7 +27,7 @@ LIBRARY = "library"
 
 def stages(compilation: Compilation) -> list[Stage]:
     """The kernels as a GPU gets them, too: what the GPU cannot run is refused, and `lib.source` prints them."""
-    options = device_options(cast(CUDA, compilation.options.target))
+    options = device_options(cast(CUDA, compilation.options.compiled_for))
     return [
         Stage("lower", Passes(lambda _: TO_THREADS, options=options), THREADS),
         Stage("lower", Passes(lambda _: TO_KERNELS, THREADS, options), DEVICE),

@@ -67,7 +67,7 @@ def _spirv_stages(gpu: OpenCL) -> list[Stage]:
 
 
 def _gpu(compilation: Compilation) -> OpenCL:
-    return cast(OpenCL, compilation.options.target)
+    return cast(OpenCL, compilation.options.compiled_for)
 
 
 def _print_or_compile(compilation: Compilation) -> KernelCode:

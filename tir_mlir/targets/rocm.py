@@ -44,7 +44,7 @@ def stages(compilation: Compilation) -> list[Stage]:
 
 
 def _gpu(compilation: Compilation) -> ROCM:
-    return cast(ROCM, compilation.options.target)
+    return cast(ROCM, compilation.options.compiled_for)
 
 
 def _compile_kernels(compilation: Compilation) -> RocmCode:

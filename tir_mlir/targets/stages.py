@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import BuildError, GraphError, short_repr
 from tir_mlir.dialect.ir import clone_module
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.passes.lower.to_llvm import Follow, run_named
@@ -18,27 +21,62 @@ from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import AnyTarget, native
+from tir_mlir.target import AnyTarget, native, resolved
 
 PROGRAM = "program"
 """The value that the first stages read: the program, which no stage changes."""
 
 
+FULL, FAST = "full", "fast"
+"""How a graph is optimized: to run as fast as can be, or to be ready soon."""
+
+
+def optimize_option(value: object) -> str:
+    """How a graph is optimized, checked. Errors: GraphError."""
+    if not isinstance(value, str) or value not in (FULL, FAST):
+        raise GraphError(
+            f'optimize is "{FULL}", for a model that runs as fast as can be, or "{FAST}", for one that is ready soon, '
+            f"not {short_repr(value)}"
+        )
+    return value
+
+
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """What a build of a program is asked for."""
+    """What a build of a program or of a graph is asked for: the arguments of `build`."""
 
-    target: AnyTarget = field(default_factory=native)
+    target: AnyTarget | str = "llvm"
+    """What programs are scheduled for; "llvm" is this machine."""
     driver: str = "jit"
     """What compiles for a CPU, one of `build.DRIVERS`."""
     libs: Sequence[str] = ()
-    """Paths of shared objects that the program may call."""
+    """Shared objects that the program may call, as `library_names` has them."""
     cache: bool = True
-    """Whether code may come from the cache, and is stored there."""
+    """Whether code may come from the cache, and is stored there; of a graph also what is found about its functions."""
     checked: bool = False
     """Whether accesses that are not proved are checked when they run."""
     by_function: bool = False
     """Whether functions that the public ones call are compiled in modules of their own."""
+    threads: int | None = None
+    """For how many threads the functions of a graph are scheduled; None is one for each core of the target."""
+    weights: str | None = None
+    """What the weights of a graph are rounded to; None: not."""
+    optimize: str = FULL
+    """How the functions of a graph are scheduled: "full", or "fast" by plain schedules."""
+
+    def __post_init__(self) -> None:
+        optimize_option(self.optimize)
+
+    @cached_property
+    def compiled_for(self) -> AnyTarget:
+        """The target of the code: a CPU without a triple is this machine's, also where TIR_HOST names another."""
+        target = native() if self.target == "llvm" else resolved(self.target)
+        return native() if target.is_cpu and not target.as_cpu().triple else target
+
+
+def library_names(libs: Sequence[str | Path]) -> list[str]:
+    """The paths of files as absolute ones; other names are for the loader."""
+    return [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
 
 
 @dataclass(kw_only=True)

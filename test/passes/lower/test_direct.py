@@ -8,11 +8,12 @@ from harness.graphs import graph_of
 
 from tir_mlir import build
 from tir_mlir.dialect.ir import attrs, enter_context, funcs
-from tir_mlir.graph.compile import Options, compile_graph
+from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.transforms.schedule_functions import with_plain_schedules
 from tir_mlir.passes.lower.direct.code import direct_code, is_direct
 from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.script import tir as T
+from tir_mlir.targets import BuildOptions
 
 pytestmark = pytest.mark.filterwarnings("ignore::tir_mlir.passes.lower.LoweringWarning")
 REGISTERS = VectorRegisters(8, 8)
@@ -75,7 +76,8 @@ def test_threads_share_a_large_nest():
 
 
 def test_a_model_is_exported_with_plain_schedules():
-    compiled = compile_graph(graph_of(dense, (1, 4, 9, 9)), options=Options(threads=1, optimize="fast"))
+    options = BuildOptions(threads=1, optimize="fast", cache=False)
+    compiled = compile_graph(graph_of(dense, (1, 4, 9, 9)), options=options)
     assert attrs.DIRECT in compiled.text()
     scheduled = with_plain_schedules(compiled, "llvm", 1)
     assert attrs.DIRECT not in scheduled.text()

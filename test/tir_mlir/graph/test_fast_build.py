@@ -10,8 +10,9 @@ from harness.graphs import graph_of
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError, GraphError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.graph.compile import Options, compile_graph
+from tir_mlir.graph.compile import compile_graph
 from tir_mlir.script import tir as T
+from tir_mlir.targets import BuildOptions
 
 
 def test_a_model_has_plain_schedules_and_the_same_outputs():
@@ -26,7 +27,8 @@ def test_each_stage_keeps_what_is_computed():
         weight = b.weight("w", np.random.default_rng(3).integers(-3, 4, (8, 4, 3, 3)).astype("float32"))
         return b.op("nn.relu", b.op("nn.conv2d", x, weight, padding=1))
 
-    compiled = compile_graph(graph_of(write, (1, 4, 5, 5)), options=Options(threads=1, optimize="fast"), verify=True)
+    options = BuildOptions(threads=1, optimize="fast", cache=False)
+    compiled = compile_graph(graph_of(write, (1, 4, 5, 5)), options=options, verify=True)
     assert attrs.DIRECT in compiled.text()
 
 

@@ -13,8 +13,9 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OPERATORS, Operator
-from tir_mlir.graph.units.unit_queries import goal_key
+from tir_mlir.graph.units.unit_queries import options_key
 from tir_mlir.target import Target
+from tir_mlir.targets import BuildOptions
 
 
 def transposed_weight() -> tuple[Graph, np.ndarray]:
@@ -155,7 +156,7 @@ def test_operators_of_users_are_not_taken_from_the_cache(monkeypatch):
 def test_the_key_of_a_compiled_graph_is_the_same_in_every_process():
     """Sets print in another order in each."""
     names = ("avx2", "fma", "aes", "bmi1", "f16c", "sse2")
-    told = goal_key(Target(256, 16, features=frozenset(names)), 1)
+    told = options_key(BuildOptions(target=Target(256, 16, features=frozenset(names)), threads=1))
     assert str(sorted(names)) in told and "frozenset" not in told
 
 

@@ -10,6 +10,7 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.runtime import workers
 from tir_mlir.target import named, native
+from tir_mlir.targets import BuildOptions
 from tir_mlir.targets.cpu import code_by_function
 from tir_mlir.targets.cpu.code_by_function import divide
 
@@ -100,7 +101,7 @@ def test_entries_that_are_cut_short_are_compiled_again(parse, folder):
 
 
 def test_without_the_cache_nothing_is_stored(parse, folder):
-    assert quadrupled(build_by_function(program(parse), cache=False)) and not folder.exists()
+    assert quadrupled(build_by_function(program(parse), BuildOptions(cache=False))) and not folder.exists()
 
 
 def test_code_for_a_named_cpu_is_apart(parse):

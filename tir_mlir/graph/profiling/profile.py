@@ -25,6 +25,7 @@ from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import host
+from tir_mlir.targets.stages import BuildOptions
 from tir_mlir.visual.rooflines import Point, roofline
 from tir_mlir.visual.svg import Picture
 
@@ -100,14 +101,12 @@ class Profile(list[CallTime]):
 _HEAD = ("function", "calls", "us", "share", "GFLOP/s", "GB/s", "of roof")
 
 
-def profile(
-    graph: Graph, plan: ExecutionPlan, frame: ArrayFrame, target: Any, libs: Sequence[Any], rounds: int
-) -> Profile:
+def profile(graph: Graph, plan: ExecutionPlan, frame: ArrayFrame, options: BuildOptions, rounds: int) -> Profile:
     """Time each call of a run, in order; the median of `rounds` runs, after one that is not timed.
 
     The roofs are those of one thread and of float32.
     """
-    functions = _functions(graph, plan, target, libs)
+    functions = _functions(graph, plan, options)
     steps = [(functions[c.callee], _arrays(c, frame)) for c in plan.every_call]
     samples: list[list[float]] = [[] for _ in steps]
     idle = _overhead()
@@ -142,7 +141,7 @@ def _call_time(call: PlannedCall, seconds: float, flops: int | None, arrays: Seq
     return CallTime(call.callee, call.name, seconds, flops, moved, fraction)
 
 
-def _functions(graph: Graph, plan: ExecutionPlan, target: Any, libs: Sequence[Any]) -> dict[str, Callable[..., Any]]:
+def _functions(graph: Graph, plan: ExecutionPlan, options: BuildOptions) -> dict[str, Callable[..., Any]]:
     """Each function that is called, alone."""
     functions: dict[str, Callable[..., Any]] = {}
     names = {call.callee for call in plan.every_call if not call.packed}
@@ -154,7 +153,8 @@ def _functions(graph: Graph, plan: ExecutionPlan, target: Any, libs: Sequence[An
             module = IRModule({f"tir_{name}": graph.module[name] for name in sorted(names)})  # not exp, as in C
             with enter_context():
                 called = [_add_host(module.mlir, f) for f in funcs(module.mlir) if attrs.DIRECT in f.op.attributes]
-            library = build_by_function(module.mlir, target, libs=libs) if called else build(module, target, libs=libs)
+            asked = BuildOptions(target=options.target, libs=options.libs)
+            library = build_by_function(module.mlir, asked) if called else build(module, asked.target, libs=asked.libs)
         functions |= {name: library[f"tir_{name}"] for name in names}
     return functions
 

@@ -27,7 +27,7 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build, stage
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import c_tools, files
-from tir_mlir.target import Target, chosen, native
+from tir_mlir.targets.stages import BuildOptions
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -38,12 +38,11 @@ def export_model(
     weights: np.ndarray,
     folder: str | Path,
     name: str | None,
-    target: Target | str,
-    libs: Sequence[str | Path],
+    options: BuildOptions,
 ) -> list[Path]:
     """Write the files of a model to a folder, see `Model.export`. Raises BuildError."""
     with follow_build(f"export of {graph.name}"):
-        return _export_plan(graph, plan, weights, folder, name, target, libs)
+        return _export_plan(graph, plan, weights, folder, name, options)
 
 
 def _export_plan(
@@ -52,14 +51,13 @@ def _export_plan(
     weights: np.ndarray,
     folder: str | Path,
     name: str | None,
-    target: Target | str,
-    libs: Sequence[str | Path],
+    options: BuildOptions,
 ) -> list[Path]:
     out_dir = Path(folder)
     name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
         raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
-    cpu = native() if target == "llvm" else chosen(target)
+    cpu = options.compiled_for.as_cpu()
     for_host, for_web = not cpu.triple, cpu.arch == "wasm32"
     _check_plan(plan, for_web)
     if for_host:
@@ -72,14 +70,14 @@ def _export_plan(
     out_dir.mkdir(parents=True, exist_ok=True)
     written = {out_dir / f"{name}.safetensors": weights_file.file_content(plan, weights)}
     with built_as_given():
-        library = build(module, target, driver="jit" if for_host else "object", libs=libs)
+        library = build(module, options.target, driver="jit" if for_host else "object", libs=options.libs)
     if for_web:
         return _web(library, out_dir, name, plan, written, ranges)
     (signature,) = library.exporter.signatures
     kernels = f"{name}_kernels"
     runtime = openmp.bundled_libraries(library.exporter.needed_libraries()) if for_host else {}
     shipped = [file.name for file in runtime.values()]
-    model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges, counts, shipped, checks)
+    model = CModel(name, plan, c_entry.CEntry(signature, kernels), cpu, ranges, counts, shipped, checks)
     written |= {
         out_dir / f"{name}.h": model.header().encode(),
         out_dir / f"{name}.c": model.loader().encode(),

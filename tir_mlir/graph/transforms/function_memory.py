@@ -8,7 +8,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import SCRATCH
 from tir_mlir.graph.memory.calls_in_place import candidate_pairs, mark
 from tir_mlir.graph.units.memory_unit import allocates, safe_pairs, scratch_of_each
-from tir_mlir.graph.units.unit_queries import Goal
+from tir_mlir.targets.stages import BuildOptions
 
 
 def find_scratch(graph: Graph, cache: bool = False) -> Graph:
@@ -25,7 +25,7 @@ def find_scratch(graph: Graph, cache: bool = False) -> Graph:
         callees = [f.callee for f in tensor_funcs(annotated.module.mlir) if f.kind == encoding.CALL_TIR]
         functions = [annotated.module[name] for name in dict.fromkeys(callees)]
         functions = [function for function in functions if allocates(function.func.op)]
-        for function, size in zip(functions, scratch_of_each(functions, Goal(cache=cache)), strict=True):
+        for function, size in zip(functions, scratch_of_each(functions, BuildOptions(cache=cache)), strict=True):
             if size:
                 attrs.put(function.func.op, SCRATCH, size)
     return annotated
@@ -44,6 +44,6 @@ def mark_in_place(graph: Graph, cache: bool = False) -> Graph:
     with enter_context(), symbols_kept(annotated.module.mlir):
         wanted = candidate_pairs(annotated.func, annotated.module.mlir)
         pairs = {annotated.module[name]: list(of_name) for name, of_name in wanted.items()}
-        safe = dict(zip(wanted, safe_pairs(pairs, Goal(cache=cache)), strict=True))
+        safe = dict(zip(wanted, safe_pairs(pairs, BuildOptions(cache=cache)), strict=True))
         mark(annotated.func, annotated.module.mlir, safe)
     return annotated

@@ -18,8 +18,8 @@ from tir_mlir.graph.rewrite import call_group, group_of
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.merge_functions import is_exact
 from tir_mlir.graph.units.fusion_unit import FunctionFacts, FunctionKind, facts_of_each
-from tir_mlir.graph.units.unit_queries import Goal
 from tir_mlir.schedules.block_queries import LARGE
+from tir_mlir.targets.stages import BuildOptions
 
 _NUMBERED = re.compile(r"_\d+$")
 """What makes the names of functions different that compute the same on other types."""
@@ -56,7 +56,7 @@ def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
     with enter_context(), symbols_kept(fused.module.mlir):
         func = fused.func
         callees = sorted({f.callee for node in func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR})
-        found = facts_of_each([fused.module[name] for name in callees], Goal(cache=cache))
+        found = facts_of_each([fused.module[name] for name in callees], BuildOptions(cache=cache))
         facts = dict(zip(callees, found, strict=True))
         _widen_for_each(func)
         group_names: dict[Any, str] = {}

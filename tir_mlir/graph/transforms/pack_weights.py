@@ -16,14 +16,14 @@ from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
 from tir_mlir.graph.units.panels_unit import packed_functions
-from tir_mlir.graph.units.unit_queries import FULL, Goal
 from tir_mlir.schedules import WeightPanels
-from tir_mlir.target import Target
+from tir_mlir.target import AnyTarget
+from tir_mlir.targets.stages import FULL, BuildOptions
 
 
 def pack_weights(
     graph: Graph,
-    target: Target | str = "llvm",
+    target: AnyTarget | str = "llvm",
     threads: int | None = None,
     cache: bool = False,
     optimize: str = FULL,
@@ -44,9 +44,8 @@ def pack_weights(
         positions = {clone.module[callee]: _weight_inputs(nodes) for callee, nodes in calls.items()}
         weights = {function: numbers for function, numbers in positions.items() if numbers}
         values: dict[tuple[ir.Value, WeightPanels], ir.Value] = {}
-        for function, packed in zip(
-            weights, packed_functions(weights, Goal(target, threads, cache, optimize)), strict=True
-        ):
+        options = BuildOptions(target=target, threads=threads, cache=cache, optimize=optimize)
+        for function, packed in zip(weights, packed_functions(weights, options), strict=True):
             if packed is not None:
                 replace_function(clone.module, function.name, packed.function)
                 _pack_calls(clone, function.name, calls[function.name], packed.panels, values)

@@ -10,10 +10,10 @@ from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, enter_context, erase_symbol, funcs, symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.units.schedule_unit import ScheduledFunction, plain_schedules, schedules
-from tir_mlir.graph.units.unit_queries import FAST, FULL, Goal
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
-from tir_mlir.target import Target
+from tir_mlir.target import AnyTarget
+from tir_mlir.targets.stages import FAST, FULL, BuildOptions
 
 SCHEDULE = "graph.schedule"
 """Of a TensorIR function: where its schedule is from, in words."""
@@ -27,7 +27,7 @@ FLOPS = "graph.flops"
 
 def schedule_functions(
     graph: Graph,
-    target: Target | str = "llvm",
+    target: AnyTarget | str = "llvm",
     threads: int | None = None,
     cache: bool = False,
     optimize: str = FULL,
@@ -49,7 +49,8 @@ def schedule_functions(
         functions = [scheduled.module[name] for name in dict.fromkeys(callees)]
         functions = [function for function in functions if SCHEDULE not in function.func.op.attributes]
     if scheduled_programs.FINDER.get() is None or optimize == FAST:
-        found = schedules(functions, Goal(target, threads, cache, optimize))
+        options = BuildOptions(target=target, threads=threads, cache=cache, optimize=optimize)
+        found = schedules(functions, options)
     else:
         found = [_schedule_from_records(function, target, threads) for function in functions]
     with enter_context(), symbols_kept(module):
@@ -58,7 +59,7 @@ def schedule_functions(
     return scheduled
 
 
-def with_plain_schedules(graph: Graph, target: Target | str, threads: int | None = None) -> Graph:
+def with_plain_schedules(graph: Graph, target: AnyTarget | str, threads: int | None = None) -> Graph:
     """The graph with plain schedules for the functions whose code is written directly: for those who lower them."""
     with enter_context():
         names = [f.name for f in funcs(graph.module.mlir) if attrs.DIRECT in f.op.attributes]
@@ -69,13 +70,14 @@ def with_plain_schedules(graph: Graph, target: Target | str, threads: int | None
         functions = [scheduled.module[name] for name in names]
         for function in functions:
             del function.func.op.attributes[attrs.DIRECT]
-    for name, one in zip(names, plain_schedules(functions, Goal(target, threads, optimize=FAST)), strict=True):
+    options = BuildOptions(target=target, threads=threads, cache=False, optimize=FAST)
+    for name, one in zip(names, plain_schedules(functions, options), strict=True):
         with enter_context(), symbols_kept(scheduled.module.mlir):
             _put(scheduled.module, name, one)
     return scheduled
 
 
-def _schedule_from_records(function: PrimFunc, target: Target | str, threads: int | None) -> ScheduledFunction:
+def _schedule_from_records(function: PrimFunc, target: AnyTarget | str, threads: int | None) -> ScheduledFunction:
     """A function as the records in force have it."""
     alone = function.isolated_module
     with enter_context():

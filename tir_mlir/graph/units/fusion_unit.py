@@ -10,7 +10,7 @@ from typing import Any
 
 from tir_mlir.dialect.ir import all_blocks, attrs, enter_context
 from tir_mlir.graph.units.canonical import parse_canonical
-from tir_mlir.graph.units.unit_queries import Goal, UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, extents, iters
@@ -18,6 +18,7 @@ from tir_mlir.schedules.programs.attention import attention_of
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.steps import attempt
 from tir_mlir.script.module import PrimFunc
+from tir_mlir.targets.stages import BuildOptions
 
 
 class FunctionKind(Enum):
@@ -40,9 +41,9 @@ class FunctionFacts:
     copied: frozenset[int] = frozenset()
 
 
-def facts_of_each(functions: Sequence[PrimFunc], goal: Goal) -> list[FunctionFacts]:
+def facts_of_each(functions: Sequence[PrimFunc], options: BuildOptions) -> list[FunctionFacts]:
     """The facts of functions."""
-    answers = run_unit(f"{__name__}:facts", [UnitQuery(function) for function in functions], goal)
+    answers = run_unit(f"{__name__}:facts", [UnitQuery(function) for function in functions], options)
     return [FunctionFacts(FunctionKind(kind), frozenset(a), frozenset(c)) for kind, a, c in answers]
 
 

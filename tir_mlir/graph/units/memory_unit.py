@@ -12,12 +12,13 @@ from tir_mlir.dialect.ir import Loop, clone_module, enter_context, walk
 from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.graph.memory.calls_in_place import Pair, is_safe
 from tir_mlir.graph.units.canonical import parse_canonical
-from tir_mlir.graph.units.unit_queries import Goal, UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER, STACK_TOTAL, bytes_of, is_plain, scratch_bytes
 from tir_mlir.passes.lower.memory.strides import DIM_ALIGN
 from tir_mlir.passes.lower.registry import LOWERINGS, Content, content_of, programs
 from tir_mlir.script.module import PrimFunc
+from tir_mlir.targets.stages import BuildOptions
 
 _BEFORE = pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-allocs")]
 _SIZES = _BEFORE[: _BEFORE.index("tir-lower-compact") + 1]
@@ -31,9 +32,9 @@ _STORAGE_PASSES = (
 """What decides after that in which loop, and how often, a buffer is; the others make and remove small ones only."""
 
 
-def scratch_of_each(functions: Sequence[PrimFunc], goal: Goal) -> list[int]:
+def scratch_of_each(functions: Sequence[PrimFunc], options: BuildOptions) -> list[int]:
     """Of each function, the bytes of buffers that lowering would put on the heap in each call."""
-    return run_unit(f"{__name__}:scratch", [UnitQuery(function) for function in functions], goal)
+    return run_unit(f"{__name__}:scratch", [UnitQuery(function) for function in functions], options)
 
 
 def scratch(payload: bytes) -> bytes:
@@ -108,10 +109,10 @@ def allocates(op: ir.Operation) -> bool:
     return any(map(is_plain, _allocs(op)))
 
 
-def safe_pairs(pairs: Mapping[PrimFunc, list[Pair]], goal: Goal) -> list[list[Pair]]:
+def safe_pairs(pairs: Mapping[PrimFunc, list[Pair]], options: BuildOptions) -> list[list[Pair]]:
     """Of each function, those pairs of parameters, an input and a result, that may be one buffer: proved."""
     questions = [UnitQuery(function, asked_pairs) for function, asked_pairs in pairs.items()]
-    return [[(source, result) for source, result in safe] for safe in run_unit(f"{__name__}:safe", questions, goal)]
+    return [[(source, result) for source, result in safe] for safe in run_unit(f"{__name__}:safe", questions, options)]
 
 
 def safe(payload: bytes) -> bytes:

@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Func, enter_context
 from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
-from tir_mlir.graph.units.unit_queries import FAST, Goal, UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.passes.lower.direct.text import NotDirect
 from tir_mlir.passes.lower.direct.weights import dimensions_along, read_in_panels
 from tir_mlir.schedule import Schedule
@@ -18,6 +18,7 @@ from tir_mlir.schedules import WeightPanels, plain_panels, prepack
 from tir_mlir.schedules.programs.plain import panel_width
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.target import chosen
+from tir_mlir.targets.stages import FAST, BuildOptions
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,12 @@ class FunctionWithPanels:
     panels: dict[int, WeightPanels]
 
 
-def packed_functions(weights: Mapping[PrimFunc, list[int]], goal: Goal) -> list[FunctionWithPanels | None]:
+def packed_functions(weights: Mapping[PrimFunc, list[int]], options: BuildOptions) -> list[FunctionWithPanels | None]:
     """The functions with panels, None of one where panels are of no use. weights: the numbers of the parameters of each
     function that are weights."""
     questions = [UnitQuery(function, numbers) for function, numbers in weights.items()]
-    unit = "pack_plainly" if goal.optimize == FAST else "pack"
-    return [_read(answer) for answer in run_unit(f"{__name__}:{unit}", questions, goal)]
+    unit = "pack_plainly" if options.optimize == FAST else "pack"
+    return [_read(answer) for answer in run_unit(f"{__name__}:{unit}", questions, options)]
 
 
 def pack(payload: bytes) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tir_mlir.dialect.computation.float_operations import float_operations
 from tir_mlir.dialect.ir import attrs, enter_context, walk
 from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
-from tir_mlir.graph.units.unit_queries import FAST, Goal, UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.passes.lower.direct.code import is_direct
 from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
@@ -19,6 +19,7 @@ from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.schedules.programs.plain import plain
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.target import chosen
+from tir_mlir.targets.stages import FAST, BuildOptions
 
 DIRECTLY = "written directly"
 """Instead of a schedule, where a function has none."""
@@ -35,18 +36,18 @@ class ScheduledFunction:
     warnings: list[str]
 
 
-def schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[ScheduledFunction]:
+def schedules(functions: Sequence[PrimFunc], options: BuildOptions) -> list[ScheduledFunction]:
     """The schedules of functions."""
-    return _run_schedule_unit("write_or_schedule" if goal.optimize == FAST else "schedule", functions, goal)
+    return _run_schedule_unit("write_or_schedule" if options.optimize == FAST else "schedule", functions, options)
 
 
-def plain_schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[ScheduledFunction]:
+def plain_schedules(functions: Sequence[PrimFunc], options: BuildOptions) -> list[ScheduledFunction]:
     """The schedules by `plain`, also of functions whose code could be written directly."""
-    return _run_schedule_unit("schedule_plainly", functions, goal)
+    return _run_schedule_unit("schedule_plainly", functions, options)
 
 
-def _run_schedule_unit(unit: str, functions: Sequence[PrimFunc], goal: Goal) -> list[ScheduledFunction]:
-    answers = run_unit(f"{__name__}:{unit}", [UnitQuery(function) for function in functions], goal)
+def _run_schedule_unit(unit: str, functions: Sequence[PrimFunc], options: BuildOptions) -> list[ScheduledFunction]:
+    answers = run_unit(f"{__name__}:{unit}", [UnitQuery(function) for function in functions], options)
     return [ScheduledFunction(parse_canonical(text), *facts) for text, *facts in answers]
 
 

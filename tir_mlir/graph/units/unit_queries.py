@@ -9,40 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.graph.units.canonical import canonical_text
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.target import Target, chosen
+from tir_mlir.target import AnyTarget, chosen
+from tir_mlir.targets.stages import BuildOptions
 
 KIND = "functions"
 """The folder of the cache."""
-
-
-FULL, FAST = "full", "fast"
-
-
-def optimize_option(value: object) -> str:
-    """What a model is built for: "full", to run fast, or "fast", to be ready soon. Errors: GraphError."""
-    if not isinstance(value, str) or value not in (FULL, FAST):
-        raise GraphError(
-            f'optimize is "{FULL}", for a model that runs as fast as can be, or "{FAST}", for one that is ready soon, '
-            f"not {short_repr(value)}"
-        )
-    return value
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What functions are compiled for, whether answers are read from the cache and kept there, and whether the program
-    is to be ready soon: "fast"."""
-
-    target: Target | str = "llvm"
-    threads: int | None = None
-    cache: bool = False
-    optimize: str = FULL
 
 
 @dataclass(frozen=True)
@@ -53,26 +29,26 @@ class UnitQuery:
     about: Any = None
 
 
-def run_unit(unit: str, questions: Sequence[UnitQuery], goal: Goal) -> list[Any]:
+def run_unit(unit: str, questions: Sequence[UnitQuery], options: BuildOptions) -> list[Any]:
     """The answers, JSON, of a unit, "package.module:name", to questions, in order.
 
     A unit is a pure function of the bytes that `asked` reads; `answered` makes its result.
     """
-    goal_text = goal_key(goal.target, goal.threads)
-    tasks = [_task(unit, question, goal, goal_text) for question in questions]
-    return [decode_result(answer) for answer in workers.run(tasks, cache=goal.cache)]
+    key = options_key(options)
+    tasks = [_task(unit, question, options, key) for question in questions]
+    return [decode_result(answer) for answer in workers.run(tasks, cache=options.cache)]
 
 
-def _task(unit: str, question: UnitQuery, goal: Goal, goal_text: str) -> workers.Task:
+def _task(unit: str, question: UnitQuery, options: BuildOptions, asked_for: str) -> workers.Task:
     text = canonical_text(question.function)
     about = json.dumps(question.about)
     versions = fingerprint.installation(), fingerprint.package()
-    key = store.digest(*versions, unit, goal_text, about, text, str(given_operations()))
-    payload = pickle.dumps((text, question.about, goal.target, goal.threads))
+    key = store.digest(*versions, unit, asked_for, about, text, str(given_operations()))
+    payload = pickle.dumps((text, question.about, options.target, options.threads))
     return workers.Task(unit, payload, KIND, key, question.function.name)
 
 
-def decode_query(payload: bytes) -> tuple[str, Any, Target | str, int | None]:
+def decode_query(payload: bytes) -> tuple[str, Any, AnyTarget | str, int | None]:
     """What a unit is asked: the text of a function, what else there is to know, the target, and the threads."""
     return pickle.loads(payload)
 
@@ -87,12 +63,13 @@ def decode_result(result: bytes) -> Any:
     return json.loads(result)
 
 
-def goal_key(target: Target | str, threads: int | None) -> str:
-    """What is compiled for, as text that is the same in every process."""
+def options_key(options: BuildOptions) -> str:
+    """What functions are scheduled for, as text that is the same in every process."""
+    target = options.target
     cpu = chosen(target)
     facts = [(f.name, getattr(cpu, f.name)) for f in fields(cpu)]
     plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
-    return f"{target if isinstance(target, str) else ''} {plain} {threads}"
+    return f"{target if isinstance(target, str) else ''} {plain} {options.threads}"
 
 
 _EACH = 0.05

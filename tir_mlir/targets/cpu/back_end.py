@@ -35,7 +35,7 @@ _LIBS = "libs"
 
 def stages(compilation: Compilation) -> list[Stage]:
     """In process, in a module or by function; by LLVM's tools; or an object file that is only exported."""
-    options, cpu = compilation.options, compilation.options.target.as_cpu()
+    options, cpu = compilation.options, compilation.options.compiled_for.as_cpu()
     if cpu.triple:
         _check_generator(options.driver, cpu)
         if options.driver == "object" or not cpu.runs_here:
@@ -66,7 +66,7 @@ def _find_libraries(compilation: Compilation) -> list[str]:
 
 def _compile_in_process(compilation: Compilation) -> jit.Compiled:
     program, libs = compilation.values[LOWERED], compilation.values[_LIBS]
-    code = llvm_target(compilation.options.target.as_cpu())
+    code = llvm_target(compilation.options.compiled_for.as_cpu())
     compilation.reached(running_builds.COMPILE)
     return jit.compile_program(program, compilation.names, libs, compilation.timing.clock, code)
 
@@ -78,7 +78,7 @@ def _compile_by_tools(compilation: Compilation) -> Aot:
 
 
 def _make_object(compilation: Compilation) -> CrossObject:
-    cpu, clock = compilation.options.target.as_cpu(), compilation.timing.clock
+    cpu, clock = compilation.options.compiled_for.as_cpu(), compilation.timing.clock
     why = cpu.hindrance or 'driver="object"'
     return CrossObject(compilation.values[LOWERED], compilation.signatures, cpu, named_cpu(cpu), why, clock)
 
@@ -93,7 +93,7 @@ def load(compilation: Compilation) -> Library:
         _global_symbols(compilation),
         program,
         compilation.options.libs,
-        compilation.options.target.as_cpu() if OBJECT in values else None,
+        compilation.options.compiled_for.as_cpu() if OBJECT in values else None,
         by_tools=SHARED in values,
     )
     functions, source = driver.functions(compilation.signatures), compilation.source
@@ -127,7 +127,7 @@ def _global_symbols(compilation: Compilation) -> dict[str, str]:
 def _key(compilation: Compilation) -> str:
     """Of code that is for this machine, and made in this process."""
     options = compilation.options
-    if options.target.as_cpu().triple or options.driver != "jit" or llvm_c.llvm() is None:
+    if options.compiled_for.as_cpu().triple or options.driver != "jit" or llvm_c.llvm() is None:
         return ""
     declared = program_key.declared_functions(compilation.program)
     return program_key.program_key(compilation.source, declared, options.libs, options.checked)

@@ -210,7 +210,7 @@ def _compiled_directly(text: str, symbol: str, wanted: Target) -> jit.Compiled:
 def compile_by_function(compilation: Compilation) -> jit.Compiled:
     """The code of a program: of each function that a host function calls from the cache or by workers, and of the host
     functions. The work of a stage. Errors: BuildError, LoweringError."""
-    timing, options, cpu = compilation.timing, compilation.options, compilation.options.target.as_cpu()
+    timing, options, cpu = compilation.timing, compilation.options, compilation.options.compiled_for.as_cpu()
     caches = compilation.is_cached and not fingerprint.sources_changed()
     with timing.clock("key"):
         host = clone_module(compilation.program)

@@ -57,7 +57,7 @@ def named_cpu(cpu: Target) -> object_code.LLVMTarget:
 
 
 def _resolve_kernels(compilation: Compilation) -> _Linked:
-    options, cpu = compilation.options, compilation.options.target.as_cpu()
+    options, cpu = compilation.options, compilation.options.compiled_for.as_cpu()
     module = clone_module(compilation.program)
     if llvm_intrinsics.CALL in compilation.source:
         check_intrinsics(module, llvm_target(cpu))
@@ -75,7 +75,7 @@ def _link_options(cpu: Target) -> dict[str, Any]:
 
 def _lower(compilation: Compilation) -> _Linked:
     linked: _Linked = compilation.values[_LINKED]
-    cpu = compilation.options.target.as_cpu()
+    cpu = compilation.options.compiled_for.as_cpu()
     registers = cpu if cpu.triple else host()
     if not cpu.has_threads:
         parallel.serialize(linked.module)
@@ -91,7 +91,7 @@ def _lower(compilation: Compilation) -> _Linked:
 
 def _define_kernels(compilation: Compilation) -> LoweredProgram:
     linked: _Linked = compilation.values.pop(_LINKED)
-    module, cpu = linked.module, compilation.options.target.as_cpu()
+    module, cpu = linked.module, compilation.options.compiled_for.as_cpu()
     link_kernels.define(module, linked.kernels)
     if cpu.triple:
         vector_length.promise(module, cpu)

@@ -17,9 +17,8 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.graph import size_code
-from tir_mlir.graph.build_model import is_cross_target, model_of
+from tir_mlir.graph.build_model import model_of
 from tir_mlir.graph.compile import BEFORE_SCHEDULES, compiled_by_content
-from tir_mlir.graph.compile import Options as CompileOptions
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.frames import numpy_type
 from tir_mlir.graph.model import Model
@@ -28,6 +27,7 @@ from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import AnyTarget, Target, chosen, named
+from tir_mlir.targets.stages import BuildOptions
 from tir_mlir.tune.models.best_model import BestOfModel, TunedFunction
 from tir_mlir.tune.models.given_model import given_model
 from tir_mlir.tune.models.tasks import tasks_of
@@ -110,8 +110,9 @@ def tune_model(
         raise TuneError(f"resume is True or False, not {resume!r}")
     sampler_of(sampler, seed)  # before anything is started
     (model_graph, inputs), goal = _model(graph, inputs), _goal(target)
+    build_options = BuildOptions(target=goal, threads=threads, cache=False)
     with built_as_given():
-        prepared = compiled_by_content(model_graph, CompileOptions(goal, threads), BEFORE_SCHEDULES)
+        prepared = compiled_by_content(model_graph, build_options, BEFORE_SCHEDULES)
         return search_functions(prepared, goal, inputs, sizes or {}, options, progress)
 
 
@@ -171,7 +172,7 @@ def _goal(target: Target | str | None) -> Target | str:
             f"the schedules of a model are searched for CPUs, not for {short_repr(target)}; fix: target=None"
         )
     cpu = goal.as_cpu()
-    if is_cross_target(cpu):
+    if not cpu.runs_here:
         raise TuneError(
             f"a model is measured on this machine, which does not run code for {short_repr(target)}; "
             "fix: tune its functions with tune.tune(..., ssh=[...]), or run the search on that machine"

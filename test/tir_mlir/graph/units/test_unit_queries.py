@@ -4,10 +4,11 @@ import pytest
 from harness.graphs import graph_of
 
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.graph.compile import Options, compile_graph
+from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.units import operator_unit, schedule_unit, unit_queries
 from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
 from tir_mlir.runtime import workers
+from tir_mlir.targets import BuildOptions
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def chain(*widths):
 
 
 def scheduled(graph, cache=True):
-    return compile_graph(graph, until="schedule", options=Options(threads=1, cache=cache))
+    return compile_graph(graph, until="schedule", options=BuildOptions(threads=1, cache=cache))
 
 
 def test_a_function_of_another_model_is_not_scheduled_again(computed):
@@ -66,7 +67,8 @@ def test_without_the_cache_all_is_scheduled_again(computed):
 
 def test_another_target_is_another_answer(computed):
     for target in ("sse2", "avx2"):
-        unit_queries.run_unit(f"{schedule_unit.__name__}:schedule", [question()], unit_queries.Goal(target, 1, True))
+        options = BuildOptions(target=target, threads=1)
+        unit_queries.run_unit(f"{schedule_unit.__name__}:schedule", [question()], options)
     assert len(computed) == 2
 
 
