@@ -47,19 +47,29 @@ from tir_mlir.dialect.ir.op_traits import (
     ELEMENT_ACCESSES,
     INTEGER_RING,
     LOADS,
-    MEMREF_CASTS,
     NO_ACCESS,
     accessed_memref,
     index_operands,
     stored_value,
     takes_no_memref,
 )
-from tir_mlir.dialect.ir.op_views import AddIOp, DimOp, FuncOp, IntToPtrOp, LoadOp, MulIOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AddIOp,
+    ByteViewOp,
+    DimOp,
+    FuncOp,
+    IntToPtrOp,
+    LoadOp,
+    MulIOp,
+    SameIndicesOp,
+    SubviewOp,
+    ViewLikeOp,
+    isa,
+)
 from tir_mlir.dialect.ir.size_products import SIGN, factor_names, is_factor
 from tir_mlir.dialect.presburger import Domain, constraint_set, dim_factors, domain, linear_terms, question, region_map
 
 READ, WRITE = "read", "write"
-_RESOLVED = MEMREF_CASTS | {"memref.subview", "memref.view"}  # by `behind`
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
@@ -147,7 +157,7 @@ def accesses_of_op(op: ir.Operation) -> list[Access]:
         exact = name in AFFINE_ACCESSES
         access = _access(op, value, kind, access_indices(op) if exact else known_indices(op))
         return [access if exact and not parts else replace(access, exact=exact, parts=parts)]
-    if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+    if name in IntToPtrOp.names and attrs.ACCESS in op.attributes:
         view = pointee(op)
         if view is None:
             return []
@@ -175,17 +185,17 @@ def _accesses_of_call(op: ir.Operation, effects: Sequence[Effect]) -> list[Acces
 
 
 def _resolve_access_views(memref: ir.Value) -> ir.Value:
-    while is_view(defining_op(memref)):
-        memref = memref.owner.operands[0]  # type: ignore[union-attr]
+    while (op := defining_op(memref)) is not None and is_view(op):
+        memref = ViewLikeOp(op).source
     return memref
 
 
 def is_reshaped(buffer: Buffer) -> bool:
     """Whether a view of other strides is among those of a buffer: it may have any elements of the root."""
     while is_view(op := buffer.op):
-        if op.name not in _RESOLVED:
+        if not isa(op, SameIndicesOp, SubviewOp, ByteViewOp):  # by `behind`
             return True
-        buffer = Buffer(op.operands[0])
+        buffer = Buffer(ViewLikeOp(op).source)
     return False
 
 
@@ -272,7 +282,7 @@ def resolve_views(
     """A region of a view as a region of its root buffer, and whether it is exact (else it is a superset)."""
     exact = True
     while is_view(op := buffer.op):
-        source = Buffer(op.operands[0])
+        source = Buffer(ViewLikeOp(op).source)
         if isa(op, SubviewOp) and _has_dynamic_stride(op):
             mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False
         elif isa(op, SubviewOp):

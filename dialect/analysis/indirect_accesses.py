@@ -23,7 +23,18 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, index_operands
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ApplyOp, ConstantOp, DeallocOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineLoadOp,
+    AffineStoreOp,
+    ApplyOp,
+    CastBaseOp,
+    ConstantOp,
+    DeallocOp,
+    ExtSIOp,
+    IndexCastSIOp,
+    StoreOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import domain, intervals, question, to_index
 
 _ARITH = {
@@ -51,12 +62,12 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
         return Index.constant(number.value) if isinstance(number, ir.IntegerAttr) else None
     if isa(op, ApplyOp):
         return read_apply(value)
-    if op.name == "arith.index_cast" or op.name == "arith.extsi":
-        return _cast(op, user)
+    if isa(op, IndexCastSIOp, ExtSIOp):
+        return _cast(CastBaseOp(op), user)
     if isa(op, AffineLoadOp) and isinstance(value.type, ir.IntegerType):
         return _loaded_value(op)
     if op.name in _ARITH:
-        lhs, rhs = affine_value(op.operands[0], user), affine_value(op.operands[1], user)
+        lhs, rhs = (affine_value(v, user) for v in op.operands)
         if lhs is None or rhs is None:
             return None
         try:
@@ -67,9 +78,9 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
     return Index.from_value(value) if is_symbol(value) and isinstance(value.type, ir.IndexType) else None
 
 
-def _cast(op: ir.Operation, user: ir.Operation) -> Index | None:
-    operand = affine_value(op.operands[0], user)
-    return operand if operand is not None and _fits(operand, op.results[0].type, user) else None
+def _cast(cast: CastBaseOp, user: ir.Operation) -> Index | None:
+    operand = affine_value(cast.source, user)
+    return operand if operand is not None and _fits(operand, cast.result.type, user) else None
 
 
 def _fits(index: Index, type_: ir.Type, user: ir.Operation) -> bool:

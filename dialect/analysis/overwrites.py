@@ -53,8 +53,8 @@ def read_after_write(func: Func, source: ir.Value, result: ir.Value) -> Countere
     for touch in (*reads, *writes):
         _require_plain(touch)
     for op in ops(func.op):
-        if isa(op, PointerOp) and Buffer(op.operands[0]).root.value in (source, result):
-            raise NotProvable(_BY_POINTER.format(Buffer(op.operands[0]).root.name))
+        if isa(op, PointerOp) and (root := Buffer(PointerOp(op).source).root).value in (source, result):
+            raise NotProvable(_BY_POINTER.format(root.name))
     for read in reads:
         for write in writes:
             with question(f"whether {Buffer(source).name} is read before {Buffer(result).name} is written"):

@@ -7,10 +7,21 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, attrs, constant_integer, dtypes, is_block, is_loop, read_apply
-from tir_mlir.dialect.ir.op_views import AlignedPointerOp, ApplyOp, StridedMetadataOp, SubviewOp, ViewLikeOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AddIOp,
+    AlignedPointerOp,
+    ApplyOp,
+    IndexCastSIOp,
+    IntToPtrOp,
+    MulIOp,
+    StridedMetadataOp,
+    SubviewOp,
+    TypedOp,
+    ViewLikeOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.presburger import fold_index, intervals
-
-_BASE = "memref.extract_aligned_pointer_as_index"
 
 
 def pointee(op: ir.Operation) -> ir.Value | None:
@@ -20,16 +31,16 @@ def pointee(op: ir.Operation) -> ir.Value | None:
         value = current.operands[0]
         if isinstance(value.owner, ir.Block):
             return None
-        current = value.owner
-    return current.operands[0]
+        current = value.owner.operation
+    return AlignedPointerOp(current).source
 
 
 def address(op: ir.Operation) -> tuple[Buffer, ir.Value] | None:
     """The buffer and the start (in elements) of a pointer `base + start * bytes`; None for any other."""
-    for number in _operands(op.operands[0], "arith.index_cast"):
-        for base, scaled in _pairs(_operands(number, "arith.addi")):
-            for source in _operands(base, _BASE):
-                for start, width in _pairs(_operands(scaled, "arith.muli")):
+    for number in _operands(IntToPtrOp(op).address, IndexCastSIOp):
+        for base, scaled in _pairs(_operands(number, AddIOp)):
+            for source in _operands(base, AlignedPointerOp):
+                for start, width in _pairs(_operands(scaled, MulIOp)):
                     if constant_integer(width) == dtypes.bits(Buffer(source).dtype) // 8:
                         return Buffer(source), start
     return None
@@ -37,14 +48,14 @@ def address(op: ir.Operation) -> tuple[Buffer, ir.Value] | None:
 
 def base_of(op: ir.Operation) -> ir.Value | None:
     """The memref whose base a pointer is (`A.data`)."""
-    bases = [s for n in _operands(op.operands[0], "arith.index_cast") for s in _operands(n, _BASE)]
+    bases = [s for n in _operands(IntToPtrOp(op).address, IndexCastSIOp) for s in _operands(n, AlignedPointerOp)]
     return bases[0] if bases else None
 
 
 def extra_offset(start: ir.Value, buffer: Buffer) -> ir.Value | None:
     """x of `elem_offset + x`."""
-    for base, extra in _pairs(_operands(start, "arith.addi")):
-        if _operands(base, "memref.extract_strided_metadata") == [buffer.value]:
+    for base, extra in _pairs(_operands(start, AddIOp)):
+        if _operands(base, StridedMetadataOp) == [buffer.value]:
             return extra
     return None
 
@@ -65,7 +76,7 @@ def window(op: ir.Operation) -> tuple[list[Index], list[Index]] | None:
     buffer, start = pointed_at
     extra = extra_offset(start, buffer)
     offset = _index(start if extra is None else extra)
-    if extra is None and _operands(start, "memref.extract_strided_metadata") == [buffer.value]:
+    if extra is None and _operands(start, StridedMetadataOp) == [buffer.value]:
         offset = Index.constant(0)
     shape = [n for n in buffer.shape if n is not None]
     if offset is None or len(shape) != buffer.rank or buffer.is_view:
@@ -104,10 +115,10 @@ def _index(value: ir.Value) -> Index | None:
     return read_apply(value) if isa(owner, ApplyOp) else None
 
 
-def _operands(value: ir.Value, name: str) -> list[ir.Value]:
-    """The operands of the defining op of a value if it has this name, else []."""
-    op = value.owner
-    return [] if isinstance(op, ir.Block) or op.name != name else list(op.operands)
+def _operands(value: ir.Value, kind: type[TypedOp]) -> list[ir.Value]:
+    """The operands of the defining op of a value if it has this class, else []."""
+    op = defining_op(value, kind)
+    return [] if op is None else op.operands
 
 
 def _pairs(operands: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:

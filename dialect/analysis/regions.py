@@ -47,9 +47,9 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     touch,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS
 from tir_mlir.dialect.ir.op_views import (
     AffineParallelOp,
+    AllocLikeOp,
     AllocOp,
     ComputedAccessOp,
     FuncOp,
@@ -58,13 +58,14 @@ from tir_mlir.dialect.ir.op_views import (
     MemrefLoadOp,
     MemrefStoreOp,
     SubviewOp,
+    ViewLikeOp,
     isa,
 )
 from tir_mlir.dialect.presburger import has_division, intervals, question, region_map, to_index
 
 dim_type = isl.dim_type
 A = TypeVar("A", Access, Touch)
-_NAMED = ALLOCS | {"memref.subview"}
+_NAMED = AllocLikeOp.names | SubviewOp.names
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ def _in_written_order(reads: Sequence[A], body: Iterable[ir.Operation]) -> list[
         if isa(op, MemrefLoadOp):
             _move_before(order, op, _loads_behind(_indices(op)))
         elif isa(op, MemrefStoreOp):
-            _move_behind(order, _loads_behind(_indices(op)), _loads_behind([op.operands[0]]))
+            _move_behind(order, _loads_behind(_indices(op)), _loads_behind([MemrefStoreOp(op).value]))
     position_of = {op: number for number, op in enumerate(order)}
     return sorted(reads, key=lambda a: position_of[a.op])
 
@@ -440,7 +441,7 @@ def _chain(block: Block, memref: ir.Value) -> list[Buffer]:
     """A view defined outside the block, its source, and so on down to the root buffer."""
     chain = [Buffer(memref)]
     while (op := chain[-1].op) is not None and isa(op, SubviewOp, MemrefCastOp):
-        chain.append(Buffer(op.operands[0]))
+        chain.append(Buffer(ViewLikeOp(op).source))
         if is_inside(op, block.op):
             chain = chain[-1:]
     return chain

@@ -36,13 +36,18 @@ from tir_mlir.dialect.ir.op_traits import DIVISIONS, accessed_memref, is_pure, m
 from tir_mlir.dialect.ir.op_views import (
     AffineLoadOp,
     AffineStoreOp,
+    AndIOp,
     ChoiceOp,
     CompareFloatsOp,
     CompareOp,
     ConstantOp,
+    IfOp,
     LoadOp,
+    MemrefLoadOp,
+    OrIOp,
     ScfIfOp,
     SelectOp,
+    StoreOp,
     YieldOp,
     isa,
 )
@@ -211,7 +216,7 @@ def selected_update(store: ir.Operation) -> SelectedUpdate | None:
 
     if not loads or not _only_feed(loads, stores):
         return None
-    choice = selection([s.operands[0] for s in stores], old)
+    choice = selection([StoreOp(s).value for s in stores], old)
     if choice is None or any(_depends(v, loads) for v in choice.new):
         return None
     return SelectedUpdate(loads, stores, choice)
@@ -266,7 +271,7 @@ def block_selection(block: Block) -> SelectedUpdate | None:
     writes = [o for o in walk.ops(block.op) if may_write(o.name) and not walk.is_inside(o, init)]
     starts = [o for o in walk.ops(init) if may_write(o.name)]
     plain = all(
-        isa(o, AffineStoreOp) and _is_at(o, access_indices(update.stores[0])) and _is_constant(o.operands[0])
+        isa(o, AffineStoreOp) and _is_at(o, access_indices(update.stores[0])) and _is_constant(StoreOp(o).value)
         for o in starts
     )
     same = {accessed_memref(o) for o in starts} == set(update.buffers) if plain else False
@@ -309,20 +314,20 @@ def term_of(value: ir.Value, old: OldNumber) -> Term:
     if isa(op, SelectOp):
         return ("select", *[term_of(v, old) for v in op.operands])
     if isa(op, ScfIfOp) and len(op.results) == 1:
-        sides = [list(r.blocks[0].operations)[-1].operands[0] for r in op.regions]
+        sides = IfOp(op).yielded_values()
         if all(_may_always_run(v, op) for v in sides):
-            return ("select", *[term_of(v, old) for v in (op.operands[0], *sides)])
+            return ("select", *[term_of(v, old) for v in (ScfIfOp(op).condition, *sides)])
     if isa(op, CompareOp):
         code = ir.IntegerAttr(op.attributes["predicate"]).value
         is_float = isa(op, CompareFloatsOp)
         word = FLOAT.get(arith.CmpFPredicate(code)) if is_float else INT.get(arith.CmpIPredicate(code))
         return (word or "other", *[term_of(v, old) for v in op.operands])
-    if (op.name == "arith.andi" or op.name == "arith.ori") and dtypes.to_name(value.type) == "bool":
+    if isa(op, AndIOp, OrIOp) and dtypes.to_name(value.type) == "bool":
         return (op.name[6:-1], *[term_of(v, old) for v in op.operands])
     return ("y", value)
 
 
-_TRAPS = ("memref.load", *DIVISIONS)
+_TRAPS = MemrefLoadOp.names | DIVISIONS
 
 
 def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:

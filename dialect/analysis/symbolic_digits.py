@@ -29,7 +29,17 @@ from tir_mlir.dialect.ir import (
     symbol_name,
 )
 from tir_mlir.dialect.ir.op_traits import FOLDED, INTEGER_RING
-from tir_mlir.dialect.ir.op_views import AddIOp, DataLoopOp, FloorDivOp, IfOp, MulIOp, SubIOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AddIOp,
+    BinaryOp,
+    DataLoopOp,
+    FloorDivOp,
+    IfOp,
+    MulIOp,
+    SubIOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.ir.size_products import factors_of, is_quotient
 from tir_mlir.dialect.presburger import (
     Domain,
@@ -43,7 +53,7 @@ from tir_mlir.dialect.presburger import (
     zeros,
 )
 
-_ARITH = INTEGER_RING | {"arith.floordivsi"}
+_ARITH = INTEGER_RING | FloorDivOp.names
 
 
 @dataclass(frozen=True)
@@ -129,16 +139,14 @@ class Forms:
 
     def _remainder(self, op: ir.Operation, number: Index) -> Index | None:
         """The form of `x - x // m * m`; None for any other difference."""
-        product = op.operands[1].owner
-        if isinstance(product, ir.Block) or not isa(product, MulIOp):
+        product = defining_op(BinaryOp(op).rhs, MulIOp)
+        quotient = None if product is None else defining_op(product.lhs, FloorDivOp)
+        if product is None or quotient is None:
             return None
-        quotient = product.operands[0].owner
-        if isinstance(quotient, ir.Block) or not isa(quotient, FloorDivOp):
-            return None
-        over, base, factor = (self.form_of(v) for v in (*quotient.operands, product.operands[1]))
+        over, base, factor = (self.form_of(v) for v in (quotient.lhs, quotient.rhs, product.rhs))
         if over is None or base is None or over != number or base != factor or not _is_size(base):
             return None
-        high = Index.from_value(self._atom(quotient.results[0], "//", number, base))
+        high = Index.from_value(self._atom(quotient.result, "//", number, base))
         low = Index.from_value(self._atom(op.results[0], "%", number, base))
         self._note(Digits(number, high, low, base, (base - 1,)))
         return low

@@ -31,12 +31,12 @@ class ArenaView:
 
     @property
     def arena(self) -> Buffer:
-        return Buffer(self.op.operands[0])
+        return Buffer(ByteViewOp(self.op).source)
 
     @property
     def offset(self) -> Index:
         """The byte at which the view starts."""
-        return read_value(self.op.operands[1])
+        return read_value(ByteViewOp(self.op).shift)
 
     @property
     def width(self) -> int:

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Func, attrs, cache_while_frozen, funcs, module_of, ops
 from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, POINTERS, READING, STORES, VIEWS
-from tir_mlir.dialect.ir.op_views import CallOp, isa
+from tir_mlir.dialect.ir.op_views import CallOp, CopyOp, DimOp, IntToPtrOp, isa
 
 CALL = "func.call"
 
@@ -89,13 +89,13 @@ def _effect_of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int]
     name = op.name
     if name in READING:
         return READS
-    if name == "memref.copy":
+    if name in CopyOp.names:
         return WRITES if number else READS
     if name in STORES:
         return WRITES if number == MEMREF_OPERAND[name] else BOTH
-    if name == "memref.dim":
+    if name in DimOp.names:
         return NONE
-    if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+    if name in IntToPtrOp.names and attrs.ACCESS in op.attributes:
         return _POINTERS[attrs.get(op, attrs.ACCESS)]
     if name in _ALIASES or name.startswith("arith."):
         return _effect_of_uses(op.results[0], callers)

@@ -77,15 +77,15 @@ def _operand(value: ir.Value, passed: Mapping[ir.Value, ir.Value], values: Mappi
 
 def _extent(op: ir.Operation, passed_values: Mapping[ir.Value, ir.Value]) -> Index | None:
     """The extent of an argument that a `memref.dim` of the callee asks for."""
-    source, axis = op.operands[0], read_value(op.operands[1]).as_constant()
+    source, axis = DimOp(op).source, read_value(DimOp(op).axis).as_constant()
     passed = passed_values.get(source)
     return None if passed is None or axis is None else extents_of(passed)[axis]
 
 
 def extents_of(value: ir.Value) -> list[Index]:
     """The extents of a buffer that is passed, behind casts that only forget them."""
-    while defining_op(value, MemrefCastOp) is not None:
-        value = value.owner.operands[0]
+    while cast := defining_op(value, MemrefCastOp):
+        value = cast.source
     return Buffer(value).dims
 
 

@@ -18,6 +18,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
+    MatrixCallOp,
     attrs,
     constant_integer,
     create,
@@ -56,8 +57,8 @@ def fragment_view(call: ir.Operation, number: int) -> ir.Value | None:
 
 def root_of_view(view: ir.Value) -> ir.Value:
     """The buffer behind a view."""
-    while defining_op(view, SubviewOp) is not None:
-        view = view.owner.operation.operands[0]
+    while subview := defining_op(view, SubviewOp):
+        view = subview.source
     return view
 
 
@@ -144,7 +145,7 @@ def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
         if [constant_integer(op.operands[n]) for n in (1, 2, 3)] != [SIDE] * 3:
             return False
         if name == "tvm_fill_fragment":
-            value = _filling(op.operands[5], Buffer(fragments[0]).dtype)
+            value = _filling(MatrixCallOp(op).value, Buffer(fragments[0]).dtype)
             _emit_nest((SIDE, SIDE), lambda i, j: create.store(value, fragments[0], [i, j]))
             return True
         memory = _memory(op)
@@ -201,20 +202,20 @@ def _emit_nest(sizes: tuple[int, ...], write: Callable[..., object], indices: tu
 
 def _memory(op: ir.Operation) -> ir.Value | None:
     """The view of 16 x 16 elements that a load or store accesses: from the first on, row by row."""
-    pointed = address(owner_op(op.operands[5]))
+    pointed = address(owner_op(MatrixCallOp(op).pointer))
     start = None if pointed is None else owner_op(pointed[1])
     if pointed is None or start is None or not isa(start, StridedMetadataOp):
         return None
     view = pointed[0].value
-    if start.operands[0] != view or list(pointed[0].shape) != [SIDE, SIDE]:
+    if StridedMetadataOp(start).source != view or list(pointed[0].shape) != [SIDE, SIDE]:
         return None
     strides, _ = ir.MemRefType(view.type).get_strides_and_offset()
-    stride = op.operands[6]
+    stride = MatrixCallOp(op).stride
     while is_scalar(owner_op(stride).name) and len(owner_op(stride).operands) == 1:  # a conversion
         stride = owner_op(stride).operands[0]
     number = constant_integer(stride)
     source = owner_op(stride)
-    is_its_own = isa(source, StridedMetadataOp) and source.operands[0] == view and (
+    is_its_own = isa(source, StridedMetadataOp) and StridedMetadataOp(source).source == view and (
         list(source.results).index(stride) == 4
     )  # fmt: skip
     return view if is_its_own or (number is not None and number == strides[0]) else None

@@ -226,7 +226,7 @@ class _FormReader:
         owner = value.owner.operation
         if isa(owner, ElementLoadOp):
             if owner not in self.nest.leaf:
-                raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
+                raise NotRaisable(f"{Buffer(accessed_memref(owner)).name} is read outside the innermost loop", owner)
             return Leaf(self.operand(owner))
         if not is_pure(owner) or len(owner.results) != 1 or len(owner.regions):
             raise NotRaisable(f"its value comes from {_op_text(owner)}, not from arithmetic on elements", owner)

@@ -13,6 +13,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir.op_traits import COMMUTATIVE, COMPARISONS
+from tir_mlir.dialect.ir.op_views import CompareFloatsOp, ConstantOp
 
 IGNORED = ("fastmath",)
 
@@ -95,7 +96,7 @@ def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
     """`addf(C, mulf(A, B))`; `full` adds the result types and every attribute."""
     if isinstance(tree, Leaf):
         return name(tree.operand)
-    if tree.op == "arith.constant":
+    if tree.op in ConstantOp.names:
         value = dict(tree.facts)["value"]
         return value if full else value.split(" : ")[0]
     facts = dict(tree.facts)
@@ -109,7 +110,7 @@ def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
 
 def _predicate(op: str, attribute: str) -> str:
     number = int(attribute.split(" ")[0])
-    return str((arith.CmpFPredicate if op == "arith.cmpf" else arith.CmpIPredicate)(number))
+    return str((arith.CmpFPredicate if op in CompareFloatsOp.names else arith.CmpIPredicate)(number))
 
 
 def structure_text(tree: Tree, full: bool = True) -> str:

@@ -11,8 +11,9 @@ from mlir.dialects import arith
 from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
+from tir_mlir.dialect.ir.lowering_op_views import BroadcastOp, ExtractOp, MultiReductionOp, ReductionOp, VectorBitcastOp
 from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, accessed_memref, is_scalar
-from tir_mlir.dialect.ir.op_views import AffineVectorLoadOp, isa
+from tir_mlir.dialect.ir.op_views import AffineVectorLoadOp, ConstantOp, StoreOp, dyn_cast, isa
 
 _MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)
 
@@ -65,19 +66,20 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
     )
     if name in AFFINE_VECTOR_ACCESSES:
         return _access(op, operand_lanes[0])
-    if name == "vector.broadcast" and len(operand_lanes[0]) == 1:
+    if isa(op, BroadcastOp) and len(operand_lanes[0]) == 1:
         return operand_lanes[0] * count
     if name in LANE_JOINS:
         return [v for part in operand_lanes for v in part]
-    if name == "vector.extract" and len(op.operands) == 1 and not vectors.shape_of(op.results[0]):
-        return [operand_lanes[0][_flat(attrs.integers(op, "static_position"), vectors.shape_of(op.operands[0]))]]
-    if name == "vector.bitcast":
+    extract = dyn_cast(op, ExtractOp)
+    if extract is not None and len(op.operands) == 1 and not vectors.shape_of(extract.result):
+        return [operand_lanes[0][_flat(attrs.integers(op, "static_position"), vectors.shape_of(extract.source))]]
+    if isa(op, VectorBitcastOp):
         return _bits(operand_lanes[0], vectors.element_of(op.results[0]))
-    if name == "vector.multi_reduction":
+    if isa(op, MultiReductionOp):
         return _sums(op, *operand_lanes)
-    if name == "vector.reduction":
+    if isa(op, ReductionOp):
         return [_reduce_lanes(op, operand_lanes[0], operand_lanes[1:])]
-    if name == "arith.constant":
+    if isa(op, ConstantOp):
         element = splat_of(op.attributes["value"])
         if element is not None:
             return [arith.constant(vectors.element_of(op.results[0]), element)] * count
@@ -102,7 +104,7 @@ def _flat(position: list[int], shape: list[int]) -> int:
 def _access(op: ir.Operation, values: list[ir.Value]) -> list[ir.Value]:
     buffer, indices = accessed_memref(op), walk.access_indices(op)
     loads = isa(op, AffineVectorLoadOp)
-    shape = vectors.shape_of(op.results[0] if loads else op.operands[0])
+    shape = vectors.shape_of(op.results[0] if loads else StoreOp(op).value)
     loaded = []
     for number, point in enumerate(itertools.product(*map(range, shape))):
         moves = [0] * (len(indices) - len(point)) + list(point)
@@ -154,7 +156,7 @@ def _reduce_lanes(op: ir.Operation, terms: list[ir.Value], start: list[list[ir.V
 
 def _sums(op: ir.Operation, terms: list[ir.Value], start: list[ir.Value]) -> list[ir.Value]:
     """The sums over the last dimension of two."""
-    rows, group = vectors.shape_of(op.operands[0])
+    rows, group = vectors.shape_of(MultiReductionOp(op).source)
     if attrs.integers(op, "reduction_dims") != [1] or "add" not in str(op.attributes["kind"]):
         raise NotChecked(f"{op.name} of this kind has no exact semantics")
     add = arith.addi if isinstance(terms[0].type, ir.IntegerType) else arith.addf

@@ -46,12 +46,11 @@ from tir_mlir.dialect.ir.op_traits import (
     accessed_memref,
     takes_no_memref,
 )
-from tir_mlir.dialect.ir.op_views import BodyOp, IfOp, MulIOp, isa
+from tir_mlir.dialect.ir.op_views import AffineParallelOp, BodyOp, IfOp, MulIOp, ReturnOp, isa
 
 _HEAD = NO_ACCESS | FOLDED | {"arith.index_cast", "memref.get_global"}
 ARGUMENT = "argument"
 """With a number, what names a parameter in `Nest.uses`."""
-_ONCE = ("func.return",)
 _NARROW = AFFINE_ACCESSES | YIELDS
 """Ops that declare no type of an index."""
 
@@ -236,7 +235,7 @@ def signature(op: ir.Operation) -> Hashable:
     if isa(op, IfOp):
         inner = signature(op.regions[0].blocks[0].operations[0].operation)
         return None if inner is None else (op.name, inner)
-    return op.name if op.name in _ONCE else None
+    return op.name if isa(op, ReturnOp) else None
 
 
 def is_head(op: ir.Operation) -> bool:
@@ -297,7 +296,7 @@ def read_nest(top: ir.Operation) -> NestSummary:
             facts = op.attributes
             if attrs.ID in facts:
                 ids.append(ir.IntegerAttr(facts[attrs.ID]).value)
-            if name == "affine.parallel" and attrs.BLOCK in facts:
+            if name in AffineParallelOp.names and attrs.BLOCK in facts:
                 blocks.append(ir.StringAttr(facts[attrs.BLOCK]).value)
                 declared.extend(_declared_buffers(facts))
             elif attrs.ANNOTATIONS in facts:

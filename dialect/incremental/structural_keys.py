@@ -25,7 +25,15 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, index_operands
-from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocLikeOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineForOp,
+    AffineIfOp,
+    AllocLikeOp,
+    FuncOp,
+    ModuleOp,
+    isa,
+)
 
 Origin = Any
 """The origin of a value: a count from the outside in, a shape variable's name, or an expression of these."""
@@ -67,20 +75,21 @@ def nest_key_in(body: ir.Block) -> NestKey | None:
     """The key of the nest around the ops of a body; None if it contains ops without a key."""
     op = body.owner.operation
     name = op.name
-    if name == "func.func":
+    if name in FuncOp.names:
         positions = {value: name for name, value in symbols_by_name(op).items()}
         promises = [op.attributes[k] for k in (attrs.ASSUME, attrs.SYMS) if k in op.attributes]
         return NestKey(_number(("func", *promises, *sorted(positions.values()))), positions)
-    outer = nest_key_in(op.block) if name != "builtin.module" else None
+    outer = nest_key_in(op.block) if name not in ModuleOp.names else None
     if outer is None:
         return None
     attributes = op.attributes
-    keys = _LOOP if name == "affine.for" else _BLOCK if is_block(op) else ()
-    if name == "affine.if":
+    keys = _LOOP if name in AffineForOp.names else _BLOCK if is_block(op) else ()
+    is_if = name in AffineIfOp.names
+    if is_if:
         op_key = (attributes["condition"], body == op.regions[0].blocks[0])
     else:
         op_key = (name, *[attributes[k] for k in keys])
-    mapped = outer.attribute_key(op_key, op.operands) if keys or name == "affine.if" else op_key
+    mapped = outer.attribute_key(op_key, op.operands) if keys or is_if else op_key
     if mapped is None:
         return None
     arguments = body.arguments if keys else ()

@@ -39,8 +39,9 @@ from tir_mlir.dialect.incremental.contents import (
 from tir_mlir.dialect.ir import Func, QueryCache, attrs, clone_module, enter_context, funcs, top_of, visit, walk
 from tir_mlir.dialect.ir.memo import Journal, open_journal
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
+from tir_mlir.dialect.ir.op_views import FuncOp
 
-_HANDLED = AFFINE_LOOPS | {"func.func"}
+_HANDLED = AFFINE_LOOPS | FuncOp.names
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ from tir_mlir.dialect.ir.op_views import (
     AffineOp,
     AffineParallelOp,
     ApplyOp,
+    BitcastOp,
     BodyOp,
+    CastBaseOp,
     ConstantOp,
     defining_op,
     isa,
@@ -55,7 +57,7 @@ def fold_constants(root: ir.Operation) -> None:
 
 def fold_conversion(op: ir.Operation) -> None:
     """Fold a conversion, or chain of conversions, of a constant."""
-    operand = op.operands[0].owner
+    operand = CastBaseOp(op).source.owner
     if not isinstance(operand, ir.Block) and operand.name in _COMPUTED and len(operand.operands) == 1:
         fold_conversion(operand.operation)
     _fold(op)
@@ -64,7 +66,7 @@ def fold_conversion(op: ir.Operation) -> None:
 def _fold(op: ir.Operation) -> None:
     if op.name not in _COMPUTED or isinstance(op.results[0].type, ir.IndexType):
         return
-    if op.name == "arith.bitcast" and not all(isinstance(v.type, ir.IntegerType) for v in (*op.operands, *op.results)):
+    if isa(op, BitcastOp) and not all(isinstance(v.type, ir.IntegerType) for v in (*op.operands, *op.results)):
         return
     operands = [_constant(v, signs.operand_sign(op) is True) for v in op.operands]
     if None in operands or not all(math.isfinite(g) for g in operands):  # type: ignore[arg-type]

@@ -340,9 +340,9 @@ def _producer_index(value: ir.Value) -> Index | None:
     if isinstance(owner, ir.Block):
         return None
     name = owner.name
-    if name == "arith.constant":
+    if name in ConstantOp.names:
         return Index.constant(ir.IntegerAttr(owner.attributes["value"]).value)
-    return read_apply(value) if name == "affine.apply" else None
+    return read_apply(value) if name in ApplyOp.names else None
 
 
 def is_apply(value: ir.Value) -> bool:

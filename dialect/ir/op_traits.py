@@ -137,7 +137,7 @@ def is_approximate(name: str) -> bool:
 def takes_no_memref(name: str) -> bool:
     """Whether ops of a name never have a memref operand, and so access nothing."""
     if is_scalar(name):
-        return name != "arith.select"
+        return name not in views.SelectOp.names
     return name in IFS or (name in AFFINE_OPS and name not in AFFINE_ACCESSES and name not in COUNTED_LOOPS)
 
 

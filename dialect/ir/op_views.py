@@ -573,7 +573,5 @@ class IndexCastUIOp(IndexCastOp):
     pass
 
 
-class BitcastOp(TypedOp):
+class BitcastOp(CastBaseOp):
     """The bits of a number as another number."""
-
-    source = Operand(0)

@@ -22,7 +22,16 @@ from tir_mlir.dialect.ir.op_traits import (
     WIDENINGS,
     accessed_memref,
 )
-from tir_mlir.dialect.ir.op_views import ByteViewOp, ConstantOp, FuncOp, PointerOp, ViewLikeOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    ByteViewOp,
+    CompareIntegersOp,
+    ConstantOp,
+    FuncOp,
+    PointerOp,
+    SelectOp,
+    ViewLikeOp,
+    isa,
+)
 
 _UNSIGNED_OPS = frozenset(UNSIGNED.values())
 _UNSIGNED_RESULT = _UNSIGNED_OPS - INDEX_CASTS - WIDENINGS
@@ -64,7 +73,7 @@ def operand_sign(op: ir.Operation) -> bool | None:
     name = op.name
     if name in _UNSIGNED_OPS:
         return True
-    if name == "arith.cmpi":
+    if name in CompareIntegersOp.names:
         number = ir.IntegerAttr(op.attributes["predicate"]).value
         return None if number < _SLT else number >= _ULT
     return False if name in UNSIGNED else None
@@ -97,7 +106,7 @@ def dtype_of(value: ir.Value) -> str | None:
     if attrs.DTYPE in op.attributes:
         return dtypes.with_sign_of(type_, attrs.get(op, attrs.DTYPE))
     name = op.name
-    if name == "arith.constant":
+    if name in ConstantOp.names:
         return None
     if name in LOADS:
         return dtypes.with_lanes(buffer_dtype(accessed_memref(op)), _lanes(type_))
@@ -107,7 +116,7 @@ def dtype_of(value: ir.Value) -> str | None:
     if name in _UNSIGNED_RESULT:
         return f"u{dtypes.to_name(type_)}"
     if name in SIGNLESS:
-        return _first_dtype(list(op.operands)[name == "arith.select" :])
+        return _first_dtype(list(op.operands)[name in SelectOp.names :])
     if name in IFS:
         number = ir.OpResult(value).result_number
         return _first_dtype([list(region.blocks[0].operations)[-1].operands[number] for region in op.regions])
@@ -136,7 +145,7 @@ def buffer_dtype(memref: ir.Value) -> str:
         return dtypes.to_name(type_)
     owner = memref.owner
     while not isinstance(owner, ir.Block) and attrs.DTYPE not in owner.attributes and _is_view(owner.operation):
-        memref = owner.operands[0]
+        memref = ViewLikeOp(owner.operation).source
         owner = memref.owner
     if isinstance(owner, ir.Block):
         return dtypes.with_sign_of(type_, _parameter_dtype(memref))

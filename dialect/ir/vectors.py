@@ -10,8 +10,9 @@ from mlir.dialects import affine, vector
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Index, emit_map
+from tir_mlir.dialect.ir.lowering_op_views import ShapeCastOp
 from tir_mlir.dialect.ir.memo import touch_here
-from tir_mlir.dialect.ir.op_views import AffineVectorLoadOp, isa
+from tir_mlir.dialect.ir.op_views import AffineVectorLoadOp, defining_op
 
 
 def shape_of(value: ir.Value) -> list[int]:
@@ -88,8 +89,7 @@ def mark(value: ir.Value, dtype: str) -> None:
 
 def underlying_load(value: ir.Value) -> ir.Operation | None:
     """The vector load behind a value, whose lanes it may have reshaped; None for anything else."""
-    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if op is not None and op.name == "vector.shape_cast":
-        value = op.operands[0]
-        op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    return op if op is not None and isa(op, AffineVectorLoadOp) else None
+    if cast := defining_op(value, ShapeCastOp):
+        value = cast.source
+    load = defining_op(value, AffineVectorLoadOp)
+    return None if load is None else load.op

@@ -27,9 +27,11 @@ from tir_mlir.dialect.ir.op_views import (
     DimOp,
     FloorDivOp,
     FuncOp,
+    IndexCastSIOp,
     MemrefCastOp,
     MulIOp,
     ScfIfOp,
+    StridedMetadataOp,
     SubviewOp,
     ViewLikeOp,
     isa,
@@ -361,7 +363,7 @@ class Buffer:
             by_name = symbols_by_name(self.value.owner.owner)
             return read_map(map_, [by_name[n] for n in facts[attrs.SYMS]])
         if isa(self.op, MemrefCastOp):
-            return Buffer(self.op.operands[0]).dims
+            return Buffer(MemrefCastOp(self.op).source).dims
         sizes = iter(_dynamic_sizes(self.op))
         return [Index.constant(n) if n is not None else next(sizes) for n in shape]
 
@@ -370,7 +372,7 @@ class Buffer:
         """The parameter or allocation behind a chain of views."""
         buffer = self
         while is_view(op := buffer.op):
-            buffer = Buffer(op.operands[0])
+            buffer = Buffer(ViewLikeOp(op).source)
         return buffer
 
     def __repr__(self) -> str:
@@ -477,9 +479,9 @@ def sizes_of(op: ir.Operation) -> list[tuple[str, ir.Value]]:
     name = op.name
     if name not in SIZES:
         return []
-    if is_size(op) or (name == "arith.index_cast" and attrs.NAME in op.attributes):
+    if is_size(op) or (name in IndexCastSIOp.names and attrs.NAME in op.attributes):
         return [(attrs.get(op, attrs.NAME), op.results[0])]
-    if name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes:
+    if name in StridedMetadataOp.names and attrs.STRIDES in op.attributes:
         names = attrs.get(op, attrs.STRIDES)
         return [(n, s) for n, s in zip(names, list(op.results)[2 + len(names) :], strict=True) if n]
     return []

@@ -14,7 +14,18 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, cache_while_frozen
 from tir_mlir.dialect.ir.op_traits import index_operands
-from tir_mlir.dialect.ir.op_views import AffineParallelOp, DataLoopOp, FuncOp, ScfIfOp, V, WhileOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineParallelOp,
+    AffineYieldOp,
+    CompareIntegersOp,
+    DataLoopOp,
+    FuncOp,
+    ScfIfOp,
+    V,
+    WhileOp,
+    isa,
+    matches,
+)
 from tir_mlir.dialect.ir.traversal import direct_ops, top_of, visit
 from tir_mlir.dialect.ir.traversal import find as find
 from tir_mlir.dialect.ir.traversal import ops as ops
@@ -129,12 +140,12 @@ def is_bound_value(op: ir.Operation) -> bool:
 def bound_value(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     """The value of such a loop, and the `scf.if` that holds its body; None for any other op."""
     body = direct_ops(op) if is_bound_value(op) else []
-    if [o.name for o in body] != ["arith.cmpi", "scf.if", "affine.yield"] or len(body[1].regions[1].blocks):
+    if not matches(body, CompareIntegersOp, ScfIfOp, AffineYieldOp) or len(body[1].regions[1].blocks):
         return None
-    test, branch = body[:2]
-    same = ir.IntegerAttr(test.attributes["predicate"]).value == 0 and branch.operands[0] == test.results[0]
-    variable = op.regions[0].blocks[0].arguments[0]
-    return (test.operands[1], branch) if same and test.operands[0] == variable != test.operands[1] else None
+    test, branch = CompareIntegersOp(body[0]), ScfIfOp(body[1])
+    variable, value = op.regions[0].blocks[0].arguments[0], test.rhs
+    same = test.predicate == 0 and branch.condition == test.result
+    return (value, branch.op) if same and test.lhs == variable != value else None
 
 
 def outermost_with_searches(block: Block) -> ir.Operation:

@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, cache_while_frozen, dtypes, read_value, signs
 from tir_mlir.dialect.ir.op_traits import CASTS, INDEX_CASTS, index_operands
-from tir_mlir.dialect.ir.op_views import ApplyOp, ComputedAccessOp, ConstantOp, FloorDivOp, isa
+from tir_mlir.dialect.ir.op_views import ApplyOp, ComputedAccessOp, ConstantOp, FloorDivOp, FPToSIOp, isa
 from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
 MOST = 1 << 16
@@ -88,7 +88,7 @@ def _evaluate_op(op: ir.Operation, parts: list[Values]) -> Values | None:
             return result if np.all(np.isfinite(result)) else None
         if not dtype.startswith("int"):
             return None
-        if op.name == "arith.fptosi":
+        if isa(op, FPToSIOp):
             parts = [np.trunc(parts[0])] if np.all(np.abs(parts[0]) < _EXACT) else []
         if not parts or any(np.any(np.abs(p) >= _EXACT) for p in parts):
             return None

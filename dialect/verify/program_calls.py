@@ -11,7 +11,7 @@ from tir_mlir.dialect.analysis.accesses import accesses_of_op, resolve_views
 from tir_mlir.dialect.calls import Effect, bound_sizes, callee_of, calls_in, effects_of, passed_dims
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, attrs, func_of
-from tir_mlir.dialect.ir.op_views import MemrefCastOp, isa
+from tir_mlir.dialect.ir.op_views import MemrefCastOp, ViewLikeOp, isa
 from tir_mlir.dialect.presburger import constraint_text, domain, holds, question, region_map
 from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.verify.bounds import in_bounds
@@ -80,15 +80,15 @@ def _buffer(op: ir.Operation, callee: Func, number: int) -> None:
 
 def _uncast(buffer: Buffer) -> Buffer:
     while buffer.op is not None and isa(buffer.op, MemrefCastOp):
-        buffer = Buffer(buffer.op.operands[0])
+        buffer = Buffer(MemrefCastOp(buffer.op).source)
     return buffer
 
 
 def _is_multiple(op: ir.Operation, buffer: Buffer, factor: int) -> bool:
     """Whether the element at which a buffer starts in its root is a multiple of a factor."""
-    if not buffer.is_view:
+    if buffer.op is None or not buffer.is_view:
         return True
-    source = Buffer(buffer.op.operands[0])  # type: ignore[union-attr]
+    source = Buffer(ViewLikeOp(buffer.op).source)
     mins = resolve_views(buffer, [Index.constant(0)] * buffer.rank, [Index.constant(1)] * buffer.rank)[1]
     strides, offset = source.type.get_strides_and_offset()
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()

@@ -47,7 +47,7 @@ from tir_mlir.dialect.ir import (
     parents,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed_memref
-from tir_mlir.dialect.ir.op_views import AllocOp, FuncOp, isa
+from tir_mlir.dialect.ir.op_views import AffineParallelOp, AllocOp, FuncOp, isa
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -166,7 +166,7 @@ def _check_ops(root: ir.Operation) -> list[Block]:
     blocks = []
     for op in ops(root):
         name = op.name
-        if name == "affine.parallel" and not is_block(op):
+        if name in AffineParallelOp.names and not is_block(op):
             fail(
                 op,
                 "block",
@@ -177,7 +177,7 @@ def _check_ops(root: ir.Operation) -> list[Block]:
             rule(op)
         if name in SETTLED and not _is_obvious(op, name):
             _check_settled(op)
-        if name == "affine.parallel":
+        if name in AffineParallelOp.names:
             blocks.append(Block(op))
     return blocks
 
@@ -186,7 +186,7 @@ def _is_obvious(op: ir.Operation, name: str) -> bool:
     """Whether intervals show that the rules in `SETTLED` hold."""
     if name in AFFINE_ELEMENT_ACCESSES:
         return intervals.is_access_in_bounds(op, accessed_memref(op), intervals.enclosing_ranges(op))
-    if name != "affine.parallel" or not intervals.are_bindings_in_domain(op, intervals.enclosing_ranges(op)):
+    if name not in AffineParallelOp.names or not intervals.are_bindings_in_domain(op, intervals.enclosing_ranges(op)):
         return False
     return reduces_upwards(op) or Block(op).init is None
 

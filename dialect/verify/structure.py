@@ -33,6 +33,7 @@ from tir_mlir.dialect.ir.op_views import (
     AffineOp,
     AffineParallelOp,
     ApplyOp,
+    ConstantOp,
     FuncOp,
     StridedMetadataOp,
     isa,
@@ -91,13 +92,13 @@ def _indices(op: ir.Operation, operands: Iterable[ir.Value], sizes: Collection[i
     for value in operands:
         if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block) or value in sizes:
             continue
-        maker = value.owner.name
-        if maker == "affine.apply":
-            _indices(op, list(value.owner.operands), sizes)
-        elif maker != "arith.constant":
+        maker = value.owner
+        if isa(maker, ApplyOp):
+            _indices(op, list(maker.operands), sizes)
+        elif not isa(maker, ConstantOp):
             _fail(
                 op,
-                f"{op.name} uses an index that {maker} computes; in a tensor program an index is made of loop"
+                f"{op.name} uses an index that {maker.name} computes; in a tensor program an index is made of loop"
                 " variables, iters and shape variables: write it as affine.apply",
             )
 
@@ -366,7 +367,7 @@ def _init(op: ir.Operation) -> None:
 
 
 def _strides(op: ir.Operation) -> None:
-    source = op.operands[0].type
+    source = StridedMetadataOp(op).source.type
     names = attrs.get(op, attrs.STRIDES)
     if not isinstance(source, ir.MemRefType) or len(names) != ir.MemRefType(source).rank:
         _fail(op, f"{attrs.STRIDES} must have one entry per axis of the buffer, not {len(names)}")

@@ -12,6 +12,7 @@ from mlir.dialects import linalg, memref
 
 from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, OpNode, Tree, leaves
 from tir_mlir.dialect.ir import Index, create, func_of, is_symbol
+from tir_mlir.dialect.ir.lowering_op_views import LinalgIndexOp
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -31,7 +32,7 @@ class LinalgEmitter:
     """Emits a form at the insertion point. The constructor makes all checks. Errors: NotRaisable."""
 
     def __init__(self, form: Form):
-        counted = any(n.op == "linalg.index" for n in _nodes(form.payload))
+        counted = any(n.op in LinalgIndexOp.names for n in _nodes(form.payload))
         for column in reversed(range(len(form.axes) if not counted else 0)):
             if form.axes[column].is_unit and not any(row[column] for o in form.operands for row in o.rows):
                 form = form.drop_axis(column)
@@ -69,7 +70,7 @@ class LinalgEmitter:
         parts = [a.expr for a in self.axes[form.output] if a.expr is not None]
         bare = {e.position for e in parts if isinstance(e, ir.AffineDimExpr)}
         plain = not any(True for _ in leaves(form.payload)) and all(
-            n.op != "linalg.index" for n in _nodes(form.payload)
+            n.op not in LinalgIndexOp.names for n in _nodes(form.payload)
         )
         fills = len(bare) == len(parts) == len(form.axes) and plain
         return form.payload if fills else None
@@ -201,7 +202,7 @@ class TreeEmitter:
     def _make(self, tree: OpNode) -> ir.Value:
         if tree.op == "func.arg":
             return self.arguments[int(dict(tree.facts)["number"])]
-        if tree.op == "linalg.index":
+        if tree.op in LinalgIndexOp.names:
             dim = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(dict(tree.facts)["dim"]))
             op = ir.Operation.create(tree.op, results=[ir.IndexType.get()], attributes={"dim": dim})
             return op.results[0]

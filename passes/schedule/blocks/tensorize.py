@@ -40,6 +40,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
+    MatrixCallOp,
     attrs,
     create,
     edit,
@@ -456,7 +457,7 @@ def _compare(block: Block, buffer: Buffer, layout: str, call: ir.Operation, name
             f'takes {buffer.name} in layout "{takes}", and {where} has "{has}"'
         )  # fmt: skip
         text += f' it in layout "{takes}"' if loads else ""
-        memory = owner_op(other.operands[5]) if other_loads else None
+        memory = owner_op(MatrixCallOp(other).pointer) if other_loads else None
         refuse(
             block,
             f'"{name}" {text}: element 1 of lane 0 is {_element(buffer, has)}, which the product takes for '

@@ -45,11 +45,15 @@ from tir_mlir.dialect.ir.op_views import (
     AffineElementAccessOp,
     AffineLoadOp,
     ApplyOp,
+    BinaryOp,
+    CastBaseOp,
     ComputedAccessOp,
     ConstantOp,
     ElementStoreOp,
+    IndexCastSIOp,
     LoadOp,
     MemrefLoadOp,
+    StoreOp,
     isa,
 )
 from tir_mlir.dialect.presburger import intervals
@@ -180,7 +184,7 @@ def _used_expressions(block: Block, computed: Sequence[ComputedIndex] = ()) -> l
 
 def _is_used(apply: ir.Operation) -> bool:
     """Whether an expression is used as data or as an index of a load."""
-    return any(u.owner.name == "arith.index_cast" or isa(u.owner, MemrefLoadOp) for u in apply.results[0].uses)
+    return any(isa(u.owner, IndexCastSIOp, MemrefLoadOp) for u in apply.results[0].uses)
 
 
 # --- the index buffers ------------------------------------------------------------------------------------------------
@@ -260,7 +264,7 @@ def _load_indices(op: ir.Operation, tables: list[IndexBuffer]) -> None:
         if isa(op, AffineLoadOp):
             edit.replace_uses(op.results[0], memref.load(accessed_memref(op), values))
         else:
-            memref.store(op.operands[0], accessed_memref(op), values)
+            memref.store(StoreOp(op).value, accessed_memref(op), values)
     edit.erase(op)
 
 
@@ -271,7 +275,7 @@ def _load_value(op: ir.Operation, tables: list[IndexBuffer]) -> None:
         return
     for use in list(op.results[0].uses):
         cast = use.owner.operation
-        if cast.name != "arith.index_cast":
+        if not isa(cast, IndexCastSIOp):
             continue
         with ir.InsertionPoint(op), op.location:
             value = _emit_integer(index, tables, _dtype(index, tables, op))
@@ -366,7 +370,7 @@ def computed_indices(block: Block, often: int, is_movable: Callable[[Index], boo
             bool(leaves) and in_block and all(map(is_movable, leaves or [])) and not any(map(_may_trap, _tree(value)))
         )
 
-    stored = [op.operands[0] for op in ops(block.op) if isa(op, ElementStoreOp)]
+    stored = [StoreOp(op).value for op in ops(block.op) if isa(op, ElementStoreOp)]
     found_values = [v for v in _index_values(block) if may_move(v)]
     found_values += [part for value in stored for part in _largest_parts(value, may_move)]
     groups: dict[tuple, list[ir.Value]] = {}
@@ -387,16 +391,16 @@ def _index_values(block: Block) -> list[ir.Value]:
     values = []
     for op in ops(block.op):
         for value in index_operands(op) if isa(op, ComputedAccessOp) else []:
-            cast = defining_op(value)
-            source = defining_op(cast.operands[0]) if cast is not None and cast.name == "arith.index_cast" else None
-            if cast is not None and source is not None and source.name != "arith.index_cast":
-                values.append(cast.operands[0])
+            cast = defining_op(value, IndexCastSIOp)
+            source = None if cast is None else defining_op(cast.source)
+            if cast is not None and source is not None and not isa(source, IndexCastSIOp):
+                values.append(cast.source)
     return values
 
 
 def _may_trap(op: ir.Operation) -> bool:
     """Whether an op divides integers by a value that may be 0 where the block does not run."""
-    divisor = defining_op(op.operands[1]) if op.name in DIVISIONS else None
+    divisor = defining_op(BinaryOp(op).rhs) if op.name in DIVISIONS else None
     return op.name in DIVISIONS and (divisor is None or not isa(divisor, ConstantOp))
 
 
@@ -413,7 +417,7 @@ def _largest_parts(value: ir.Value, may_move: Callable[[ir.Value], bool]) -> lis
 def _is_cast_index(value: ir.Value) -> bool:
     """Whether a value is an index expression, cast to another type."""
     op = defining_op(value)
-    return op is None or isa(op, ApplyOp) or (op.name in _CASTS and _is_cast_index(op.operands[0]))
+    return op is None or isa(op, ApplyOp) or (op.name in _CASTS and _is_cast_index(CastBaseOp(op).source))
 
 
 def _tree(value: ir.Value) -> list[ir.Operation]:

@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, LoadOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, LoadOp, StoreOp, isa
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.schedule.edits import alloc_like, check_retypable, propagate_type, rename_in_regions
 from tir_mlir.passes.schedule.legality import Scope
@@ -196,5 +196,5 @@ def access_at(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
         if isa(op, AffineLoadOp):
             edit.replace_uses(op.results[0], create.load(buffer.value, indices))
         else:
-            create.store(op.operands[0], buffer.value, indices)
+            create.store(StoreOp(op).value, buffer.value, indices)
     edit.erase(op)

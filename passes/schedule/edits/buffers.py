@@ -28,7 +28,7 @@ from tir_mlir.dialect.ir import (
     owner_op,
 )
 from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS, RETYPED
-from tir_mlir.dialect.ir.op_views import SubviewOp, isa
+from tir_mlir.dialect.ir.op_views import BufferOp, SubviewOp, isa
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+|m16n8k8\.\w+|amx\.tile")
@@ -219,7 +219,7 @@ def propagate_type(user: ir.Operation) -> None:
     if user.name not in RETYPED:
         return
     result = user.results[0]
-    source, old = ir.MemRefType(user.operands[0].type), ir.MemRefType(result.type)
+    source, old = ir.MemRefType(BufferOp(user).source.type), ir.MemRefType(result.type)
     layout = _subview_layout(user, source, old) if isa(user, SubviewOp) else old.layout
     retype(result, ir.MemRefType.get(old.shape, old.element_type, layout, source.memory_space))
 

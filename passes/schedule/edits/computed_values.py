@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
-from tir_mlir.dialect.ir.op_views import AffineParallelOp, ApplyOp, isa
+from tir_mlir.dialect.ir.op_views import AffineParallelOp, ApplyOp, ScfIfOp, isa
 from tir_mlir.dialect.presburger import guards, linear_terms
 from tir_mlir.passes.schedule.edits.index_values import emit_index
 from tir_mlir.passes.schedule.registry import refuse
@@ -126,7 +126,7 @@ def _guard(block: Block, test: ir.Value) -> None:
     outer = block.guarded_op
     if is_data_where(outer):
         with ir.InsertionPoint(outermost_with_searches(block)), outer.location:
-            edit.set_operand(outer, 0, arith.andi(outer.operands[0], test))
+            edit.set_operand(outer, 0, arith.andi(ScfIfOp(outer).condition, test))
         return
     with ir.InsertionPoint(outer), block.op.location:
         guard = create.data_where(test)

@@ -11,11 +11,11 @@ from mlir.dialects import arith, memref
 from tir_mlir.dialect.ir import Index, access_indices, attrs, create, edit, owner_op, read_apply, trim
 from tir_mlir.dialect.ir.memo import touch_here
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineLoopOp, AffineStoreOp, ApplyOp, FuncOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineLoopOp, AffineStoreOp, ApplyOp, FuncOp, StoreOp, isa
 from tir_mlir.dialect.symbolic import fold_affine
 from tir_mlir.passes.schedule.registry import refuse
 
-EXPANDABLE = AFFINE_ELEMENT_ACCESSES | {"affine.apply"}
+EXPANDABLE = AFFINE_ELEMENT_ACCESSES | ApplyOp.names
 
 
 def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
@@ -23,7 +23,7 @@ def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Op
     with ir.InsertionPoint(op), op.location:
         if isa(op, AffineStoreOp):
             emitted = [emit_index(i.substitute(iters)) for i in access_indices(op)]
-            stored = memref.store(op.operands[0], accessed_memref(op), emitted)
+            stored = memref.store(StoreOp(op).value, accessed_memref(op), emitted)
             edit.drop(op)
             return stored.operation
         if isa(op, AffineLoadOp):

@@ -37,7 +37,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import (
     accessed_memref,
 )
-from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineLoadOp, AffineStoreOp, ElementLoadOp, isa
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineLoadOp, AffineStoreOp, ElementLoadOp, StoreOp, isa
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.presburger.guards import drop_implied_conditions
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -473,7 +473,7 @@ def redirect(block: Block, buffer: Buffer, consumer: BlockExpression, inverse: I
         indices = [i.substitute(iters) for i in consumer.indices]
         with ir.InsertionPoint(op), op.location:
             if isa(op, AffineStoreOp):
-                create.store(op.operands[0], consumer.buffer.value, indices)
+                create.store(StoreOp(op).value, consumer.buffer.value, indices)
             else:
                 edit.replace_uses(op.results[0], create.load(consumer.buffer.value, indices))
         edit.erase(op)

@@ -180,7 +180,7 @@ def _size_source(dim: ir.Operation, buffer: Buffer, change: ChangedLayout) -> Si
     if buffer.is_param:
         others = [p for p in func_of(dim).params if p != buffer]
         sources += [(p.value, axis, extent) for p in others for axis, extent in enumerate(p.dims)]
-    old_extent = buffer.dims[_number(dim.operands[1])]
+    old_extent = buffer.dims[_number(DimOp(dim).axis)]
     for what, is_itself in ((old_extent, False), (Index.from_value(size.results[0]), True)):
         for value, axis, extent in sources:
             if extent.is_equal_to(what):
@@ -326,9 +326,9 @@ def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
         affine = all(is_affine_value(v) for i in indices for v in Index.wrap(i).values)
         emitted = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
         if isa(op, StoreOp) and affine:
-            create.store(op.operands[0], buffer.value, indices)
+            create.store(StoreOp(op).value, buffer.value, indices)
         elif isa(op, StoreOp):
-            memref.store(op.operands[0], buffer.value, emitted)
+            memref.store(StoreOp(op).value, buffer.value, emitted)
         else:
             value = create.load(buffer.value, indices) if affine else memref.load(buffer.value, emitted)
             _keep_name(op, value)

@@ -7,7 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, edit, fold_conversion, signs
 from tir_mlir.dialect.ir.op_traits import UNSIGNED, WIDENINGS
-from tir_mlir.dialect.ir.op_views import DimOp, ElementAccessOp, ElementLoadOp, ElementStoreOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_views import DimOp, ElementAccessOp, ElementLoadOp, ElementStoreOp, StoreOp, SubviewOp, isa
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse, use_words
 
@@ -47,7 +47,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     for user in users:
         if isa(user, ElementStoreOp):
             with ir.InsertionPoint(user), user.location:
-                conversion = convert(user.operands[0], dtype, old).owner
+                conversion = convert(StoreOp(user).value, dtype, old).owner
             edit.set_operand(user, 0, conversion.results[0])
             fold_conversion(conversion.operation)
         elif isa(user, ElementLoadOp):

@@ -10,7 +10,7 @@ from tir_mlir.dialect.analysis import block_selection, dependences
 from tir_mlir.dialect.diagnostics import NotProvable, emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, defining_op, edit, walk
 from tir_mlir.dialect.ir.op_traits import DIFFERENCES, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, BinaryOp, StoreOp, isa
 from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn_replaced
 
 THREAD_TAGS = (
@@ -112,7 +112,7 @@ def _sum_fix(blocks: Sequence[Block]) -> str:
     """What to write where an update subtracts from the old value."""
     for store in (op for b in blocks for op in b.body_ops() if isa(op, AffineStoreOp)):
         value = defining_op(StoreOp(store).value)
-        old = defining_op(value.operands[0]) if value is not None and value.name in DIFFERENCES else None
+        old = defining_op(BinaryOp(value).lhs) if value is not None and value.name in DIFFERENCES else None
         if old is not None and isa(old, AffineLoadOp) and accessed_memref(old) == accessed_memref(store):
             name = Buffer(accessed_memref(store)).name
             return f"; or in the program, add what is subtracted: {name}[...] = {name}[...] + (0 - x)"

@@ -33,7 +33,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, is_pure
-from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ChoiceOp, ConstantOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineStoreOp, ChoiceOp, ConstantOp, IfOp, StoreOp, isa
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
 from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import check_complete, check_read_after, is_child, scope_of
@@ -137,7 +137,7 @@ def _plan(block: Block, loop: Loop) -> _PaddingPlan:
     check_complete(block)
     store, choice = _choice(block)
     sides = [list(r.blocks[0].operations)[-1] for r in choice.regions]
-    constants = [_constant(end.operands[0]) for end in sides]
+    constants = [_constant(value) for value in IfOp(choice).yielded_values()]
     takes_first = constants[1] is not None
     constant = constants[1] if takes_first else constants[0]
     if constant is None:

@@ -33,7 +33,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import DIFFERENCES, MAXIMA, MINIMA, SUMS, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, MemrefLoadOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, MemrefLoadOp, StoreOp, isa
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.inlining.block_expression import BlockExpression, check_visible, expression_of, inverse_of
@@ -327,7 +327,7 @@ def _rewrite(pair: _EpiloguePair, epilogue: Epilogue, start: ir.Attribute) -> No
         edit.erase(op)
     with block.op.location:
         _replace_store(first, result, indices, block, lambda operand: epilogue.emit_start(start, operand))
-        _replace_store(last, result, indices, block, lambda operand: epilogue.emit_update(last.operands[0], operand))
+        _replace_store(last, result, indices, block, lambda operand: epilogue.emit_update(StoreOp(last).value, operand))
     edit.substitute(iters, reduction.op)
     remove(block, between, scope, result)
     fold_known(reduction.op)

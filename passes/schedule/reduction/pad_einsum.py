@@ -45,6 +45,7 @@ from tir_mlir.dialect.ir.op_views import (
     IfOp,
     MulIOp,
     SelectOp,
+    SIToFPOp,
     YieldOp,
     isa,
 )
@@ -563,9 +564,10 @@ class _Zeros:
             variables = [v for i in access_indices(op) if (v := i.is_value()) is not None]
             return self.it.var in variables and accessed_memref(op) in self.padded
         if isa(op, IfOp) and len(op.results) == 1:
-            return all(self.is_zero(list(r.blocks[0].operations)[-1].operands[0]) for r in op.regions)
+            return all(self.is_zero(v) for v in IfOp(op).yielded_values())
         if isa(op, SelectOp):
-            return all(self.is_zero(v) for v in list(op.operands)[1:])
+            chosen = SelectOp(op)
+            return self.is_zero(chosen.true_value) and self.is_zero(chosen.false_value)
         if op.name in PRODUCTS:
             return self._is_zero_product(op)
         return op.name in OF_ZEROS and all(self.is_zero(v) for v in op.operands)
@@ -583,7 +585,7 @@ class _Zeros:
 
 def _is_finite(value: ir.Value) -> bool:
     op = defining_op(value)
-    if op is not None and op.name == "arith.sitofp":
+    if op is not None and isa(op, SIToFPOp):
         return dtypes.to_name(value.type) != "float16"
     if op is None or not isa(op, ConstantOp):
         return False

@@ -16,7 +16,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import EmitValue, Term, emit_term, is_same_value, term_of
 from tir_mlir.dialect.ir import defining_op, dtypes
 from tir_mlir.dialect.ir.op_traits import DIFFERENCES, REDUCERS, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, BinaryOp, isa
 
 _GREATEST = {
     "float16": 65504.0,
@@ -75,7 +75,7 @@ def identities(name: str, type_: ir.Type, unsigned: bool = False) -> tuple[float
 def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> ReductionCombiner | None:
     """The reducer of `x op y`, where x is the old value of result `number`; of `x - y`, whose parts are added up."""
     op = defining_op(value)
-    if op is None or op.name not in (*REDUCERS, *DIFFERENCES) or olds.number(op.operands[0]) != number:
+    if op is None or op.name not in (*REDUCERS, *DIFFERENCES) or olds.number(BinaryOp(op).lhs) != number:
         return None
     name = REDUCERS.get(op.name, "difference")
     # operations on bools, such as `or` and `and`, are not sums or products of numbers
@@ -88,13 +88,13 @@ def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> ReductionCo
     join = emits(op.name.replace("sub", "add")) if op.name in DIFFERENCES else None
     unsigned = op.name.endswith("ui")
     starts = identities(name, value.type, unsigned)
-    return ReductionCombiner(name, (starts,), emits(op.name), (op.operands[1],), unsigned, join)
+    return ReductionCombiner(name, (starts,), emits(op.name), (BinaryOp(op).rhs,), unsigned, join)
 
 
 def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:
     """Whether an update is `y op x`: a reduction with swapped operands."""
     op = defining_op(value)
-    return op is not None and op.name in REDUCERS and olds.number(op.operands[1]) == number
+    return op is not None and op.name in REDUCERS and olds.number(BinaryOp(op).rhs) == number
 
 
 # --- a position and a value -------------------------------------------------------------------------------------------

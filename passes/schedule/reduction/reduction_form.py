@@ -15,7 +15,16 @@ from tir_mlir.dialect.ir.op_traits import (
     accessed_memref,
     is_pure,
 )
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ChoiceOp, ConstantOp, LoadOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineLoadOp,
+    AffineStoreOp,
+    ChoiceOp,
+    ConstantOp,
+    IndexCastSIOp,
+    LoadOp,
+    StoreOp,
+    isa,
+)
 from tir_mlir.passes.schedule.reduction.reducers import (
     OldValues,
     ReductionCombiner,
@@ -72,7 +81,7 @@ class Updates:
         """Emit `targets[indices] = values`; several values are named, so that they print before the first store."""
         for target, value in zip(targets, values, strict=True):
             op = defining_op(value) if len(targets) > 1 else None
-            if op is not None and op.name != "arith.index_cast" and not isa(op, ConstantOp):  # unnamed in the script
+            if op is not None and not isa(op, IndexCastSIOp, ConstantOp):  # unnamed in the script
                 edit.set_attribute(op, "tir.name", ir.StringAttr.get(f"v_{Buffer(target).name}"))
         for target, value in zip(targets, values, strict=True):
             create.store(value, target, indices)
@@ -122,7 +131,7 @@ def updates_of(block: Block) -> Updates:
             "in the program, compute each result in a block of its own",
         )
     _check_loads(block, stores, indices)
-    reducers = _reducers(block, [s.operands[0] for s in stores], results)
+    reducers = _reducers(block, [StoreOp(s).value for s in stores], results)
     return Updates(block, results, indices, reducers)
 
 
@@ -224,7 +233,7 @@ def init_values(updates: Updates) -> list[ir.Attribute]:
     stored: dict[ir.Value, ir.Attribute] = {}
     for op in body:
         if isa(op, AffineStoreOp) and all(map(Index.is_equal_to, indices, access_indices(op))):
-            value = defining_op(op.operands[0])
+            value = defining_op(StoreOp(op).value)
             if value is not None and isa(value, ConstantOp):
                 stored[accessed_memref(op)] = value.attributes["value"]
     count = len([op for op in body if not isa(op, ConstantOp)])

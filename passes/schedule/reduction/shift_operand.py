@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
     signs,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, LoadOp, MulIOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ExtSIOp, LoadOp, MulIOp, StoreOp, isa
 from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
 from tir_mlir.passes.schedule.edits import alloc_buffer, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
@@ -110,14 +110,14 @@ def _product(block: Block, form: BlockReduction, buffer: Buffer) -> _Product:
     side = 0 if widened[0] else 1
     widening = widened[side]
     assert widening is not None
-    width = ir.IntegerType(widening.operands[0].type).width
+    width = ir.IntegerType(ExtSIOp(widening).source.type).width
     return _Product(widening, term.operands[1 - side], -(1 << (width - 1)))
 
 
 def _match_sign_extension(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
     """The sign extension of an element of a buffer."""
     op = defining_op(value)
-    load = defining_op(op.operands[0]) if op is not None and op.name == "arith.extsi" else None
+    load = defining_op(ExtSIOp(op).source) if op is not None and isa(op, ExtSIOp) else None
     is_widened = load is not None and isa(load, AffineLoadOp) and accessed_memref(load) == buffer.value
     return op if is_widened else None
 
@@ -151,7 +151,7 @@ def _make_unsigned(copied: Block, cache: Buffer, matched: _Product) -> None:
         edit.set_operand(store, 0, convert(arith.xori(value, least), dtype))
     widening = matched.widening
     with ir.InsertionPoint(widening), widening.location:
-        wide = ir.Operation.create("arith.extui", [widening.results[0].type], [widening.operands[0]])
+        wide = ir.Operation.create("arith.extui", [widening.results[0].type], [ExtSIOp(widening).source])
     edit.replace_uses(widening.results[0], wide.results[0])
     edit.erase(widening)
 
