@@ -388,6 +388,10 @@ class ScfIfOp(IfOp):
     condition = Operand(0)
 
 
+class IndexSwitchOp(TypedOp):
+    selector = Operand(0)
+
+
 class YieldOp(ChoiceOp):
     pass
 

@@ -57,6 +57,7 @@ OPS = (
     MlirOp("scf.while", view="WhileOp"),
     MlirOp("affine.if", view="AffineIfOp"),
     MlirOp("scf.if", view="ScfIfOp"),
+    MlirOp("scf.index_switch", view="IndexSwitchOp"),
     MlirOp("affine.yield", view="AffineYieldOp"),
     MlirOp("scf.yield", view="YieldOp"),
     MlirOp("scf.condition", _T.FREE, view="ConditionOp"),

@@ -15,6 +15,7 @@ from tir_mlir.dialect.ir.op_views import (
     GetGlobalOp,
     IntToPtrOp,
     ReadOp,
+    ViewLikeOp,
     defining_op,
     isa,
 )
@@ -27,7 +28,7 @@ CONCURRENT = ("scf.parallel", "omp.wsloop")
 def root(value: ir.Value) -> ir.Value:
     """The parameter or allocation at the root of a chain of views."""
     while not isinstance(value.owner, ir.Block) and value.owner.name in _VIEWS:
-        value = value.owner.operands[0]
+        value = ViewLikeOp(value.owner.operation).source
     return value
 
 

@@ -21,6 +21,7 @@ from tir_mlir.dialect.diagnostics import (
     color_uncaught,
 )
 from tir_mlir.dialect.ir import Block, Func, Loop, enter_context, is_block, is_loop, parents
+from tir_mlir.dialect.ir.lowering_op_views import AssumeOp, OMPLoopNestOp
 from tir_mlir.dialect.ir.op_traits import ACCESSES, LOOPS
 from tir_mlir.dialect.ir.op_views import FuncOp, LoopLikeOp, isa
 from tir_mlir.interpreter.memory import View
@@ -71,7 +72,7 @@ class StopLocation:
                 blocks += 1
             elif is_loop(op) and self._has(Loop(op).var):
                 loops = {self.variables[Loop(op).var]: self._value_of(Loop(op).var), **loops}
-            elif isa(op, LoopLikeOp) or op.name == "omp.loop_nest":
+            elif isa(op, LoopLikeOp, OMPLoopNestOp):
                 variables = op.regions[0].blocks[0].arguments
                 for value in [v for v in variables if isinstance(v.type, ir.IndexType) and self._has(v)]:
                     loops = {self.variables[value]: self._value_of(value), **loops}
@@ -171,7 +172,7 @@ def _uninitialized_use(error: PoisonUse, location: StopLocation | None) -> Unwri
         use = "an index"
     elif name in LOOPS:
         use = "a loop bound"
-    elif name == "llvm.intr.assume":
+    elif name in AssumeOp.names:
         use = "the condition of T.assume"
     else:
         use = "a branch condition"

@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import OutOfBoundsError
 from tir_mlir.dialect.ir import Block, Func, attrs, constraints
-from tir_mlir.dialect.ir.op_views import FuncOp, isa
+from tir_mlir.dialect.ir.op_views import FuncOp, IndexSwitchOp, ScfIfOp, isa
 from tir_mlir.interpreter.codegen import FunctionWriter, writes
 from tir_mlir.interpreter.counters import RUNS
 
@@ -68,7 +68,7 @@ def affine_if(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("scf.if")
 def scf_if(w: FunctionWriter, op: ir.Operation) -> None:
-    _branch(w, op, w.value(op.operands[0]))
+    _branch(w, op, w.value(ScfIfOp(op).condition))
 
 
 def _branch(w: FunctionWriter, op: ir.Operation, test: str) -> None:
@@ -98,7 +98,7 @@ def region(w: FunctionWriter, op: ir.Operation) -> None:
 @writes("scf.index_switch")
 def switch(w: FunctionWriter, op: ir.Operation) -> None:
     results = [w.define(r) for r in op.results]
-    header, value = w.text.op, w.value(op.operands[0])
+    header, value = w.text.op, w.value(IndexSwitchOp(op).selector)
     cases = [int(n) for n in attrs.integers(op, "cases")]
     default, *others = op.regions
     for number, (case, part) in enumerate([*zip(cases, others, strict=True), (None, default)]):

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import kept_dims, update_store
 from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError
 from tir_mlir.dialect.ir import Block, Buffer, access_indices, attrs, enclosing_block, is_block, ops, parents
+from tir_mlir.dialect.ir.lowering_op_views import LLVMLoadOp, LLVMStoreOp
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
     ELEMENT_LOADS,
@@ -18,7 +19,18 @@ from tir_mlir.dialect.ir.op_traits import (
     accessed_memref,
     index_operands,
 )
-from tir_mlir.dialect.ir.op_views import AffineStoreOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineStoreOp,
+    CollapseShapeOp,
+    DeallocOp,
+    DimOp,
+    PointerOp,
+    StoreOp,
+    SubviewOp,
+    ViewLikeOp,
+    dyn_cast,
+    isa,
+)
 from tir_mlir.interpreter.arena_memory import typed_view
 from tir_mlir.interpreter.buffer_names import root
 from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, Ref, writes
@@ -51,7 +63,7 @@ def allocate(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("memref.dealloc")
 def free(w: FunctionWriter, op: ir.Operation) -> None:
-    w.put(f"{w.keep(release, 'release')}({w.ref(op.operands[0]).view})")
+    w.put(f"{w.keep(release, 'release')}({w.ref(DeallocOp(op).source).view})")
 
 
 def release(view: View) -> None:
@@ -64,12 +76,9 @@ def release(view: View) -> None:
 
 @writes("memref.dim")
 def dim(w: FunctionWriter, op: ir.Operation) -> None:
-    sizes, number = w.ref(op.operands[0]).sizes, w.value(op.operands[1])
-    text = (
-        sizes[int(number)]
-        if number.isdigit() and int(number) < len(sizes)
-        else f"{w.ref(op.operands[0]).view}.shape[{number}]"
-    )
+    source = w.ref(DimOp(op).source)
+    sizes, number = source.sizes, w.value(DimOp(op).axis)
+    text = sizes[int(number)] if number.isdigit() and int(number) < len(sizes) else f"{source.view}.shape[{number}]"
     w.set(op.results[0], text, attrs.get(op, attrs.NAME, ""))
 
 
@@ -83,8 +92,9 @@ def subview(w: FunctionWriter, op: ir.Operation) -> None:
     static = [None if n == DYNAMIC else n for n in attrs.integers(op, "static_sizes")]
     dims = kept_dims(Buffer(op.results[0]).shape, static)
     texts = [tuple_of(t) for t in (offsets, sizes, strides)]
-    name = attrs.get(op, attrs.NAME, "") or w.roots.name(op.operands[0])
-    part_args = [repr(name), w.ref(op.operands[0]).view, *texts, tuple_of([str(d) for d in dims or []])]
+    source = SubviewOp(op).source
+    name = attrs.get(op, attrs.NAME, "") or w.roots.name(source)
+    part_args = [repr(name), w.ref(source).view, *texts, tuple_of([str(d) for d in dims or []])]
     w.set(op.results[0], f"{w.keep(take_subview, 'part')}({', '.join(part_args)})", name)
 
 
@@ -120,7 +130,8 @@ def arena_view(w: FunctionWriter, op: ir.Operation) -> None:
 def cast(w: FunctionWriter, op: ir.Operation) -> None:
     if not isinstance(op.results[0].type, ir.MemRefType):
         raise NotInterpreted(f"{op.name} to {op.results[0].type}: the interpreter does not support unranked memrefs")
-    w.set(op.results[0], w.ref(op.operands[0]).view, w.ref(op.operands[0]).view)
+    view = w.ref(ViewLikeOp(op).source).view
+    w.set(op.results[0], view, view)
 
 
 @writes("memref.assume_alignment")
@@ -145,8 +156,8 @@ def reinterpret(w: FunctionWriter, op: ir.Operation) -> None:
 @writes("memref.collapse_shape", "memref.expand_shape")
 def reshape(w: FunctionWriter, op: ir.Operation) -> None:
     groups = [[int(n.value) for n in group] for group in op.attributes["reassociation"]]  # type: ignore[attr-defined]
-    view = w.ref(op.operands[0]).view
-    if op.name == "memref.collapse_shape":
+    view = w.ref(ViewLikeOp(op).source).view
+    if isa(op, CollapseShapeOp):
         text = f"{w.keep(collapse_shape, 'collapsed')}({view}, {groups})"
     else:
         values = iter(w.values(list(op.operands)[1:]))
@@ -182,8 +193,8 @@ def transpose(w: FunctionWriter, op: ir.Operation) -> None:
     order = [ir.AffineDimExpr(e).position for e in attrs.affine_map(op, "permutation").results]
     w.set(
         op.results[0],
-        f"{w.keep(permute_dims, 'turned')}({w.ref(op.operands[0]).view}, {order})",
-        w.roots.name(op.operands[0]),
+        f"{w.keep(permute_dims, 'turned')}({w.ref(ViewLikeOp(op).source).view}, {order})",
+        w.roots.name(ViewLikeOp(op).source),
     )
 
 
@@ -237,7 +248,7 @@ def copy_elements(source: View, target: View, watch: Any) -> None:
 @writes("memref.extract_strided_metadata")
 def metadata(w: FunctionWriter, op: ir.Operation) -> None:
     base, offset, *dims = op.results
-    ref = w.ref(op.operands[0])
+    ref = w.ref(PointerOp(op).source)
     w.set(base, f"{w.keep(View, 'View')}({ref.view}.name, {ref.view}.memory, 0, (), ())", ref.view)
     for value, text in zip([offset, *dims], [ref.offset, *ref.sizes, *ref.strides], strict=True):
         w.variables[value] = text
@@ -245,13 +256,14 @@ def metadata(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("memref.extract_aligned_pointer_as_index")
 def pointer(w: FunctionWriter, op: ir.Operation) -> None:
-    w.put(f"{w.define(op.results[0])} = {w.keep(Pointer, 'Pointer')}({w.variables[op.operands[0]]}.memory)")
+    w.put(f"{w.define(op.results[0])} = {w.keep(Pointer, 'Pointer')}({w.variables[PointerOp(op).source]}.memory)")
     w.pointers.add(op.results[0])
 
 
 @writes("llvm.inttoptr", "llvm.ptrtoint")
 def same_pointer(w: FunctionWriter, op: ir.Operation) -> None:
-    w.variables[op.results[0]] = w.value(op.operands[0])
+    (pointer,) = op.operands
+    w.variables[op.results[0]] = w.value(pointer)
     w.pointers.add(op.results[0])
 
 
@@ -260,24 +272,26 @@ def element_pointer(w: FunctionWriter, op: ir.Operation) -> None:
     fixed = attrs.integers(op, "rawConstantIndices")
     if len(fixed) != 1:
         raise NotInterpreted(f"{op}: the interpreter supports element pointers with one index only")
-    index = w.value(op.operands[1]) if len(op.operands) > 1 else str(fixed[0])
+    base, *indices = w.values(list(op.operands))
+    index = indices[0] if indices else str(fixed[0])
     width = size(kind_of(ir.TypeAttr(op.attributes["elem_type"]).value))
-    w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])} + ({index}) * {width}")
+    w.put(f"{w.define(op.results[0])} = {base} + ({index}) * {width}")
     w.pointers.add(op.results[0])
 
 
 @writes("llvm.load", "llvm.store")
 def access_through_pointer(w: FunctionWriter, op: ir.Operation) -> None:
-    is_load = op.name == "llvm.load"
-    type_ = op.results[0].type if is_load else op.operands[0].type
+    store = dyn_cast(op, LLVMStoreOp)
+    type_ = op.results[0].type if store is None else store.value.type
     if isinstance(type_, ir.VectorType):
         raise NotInterpreted(f"{op.name} of {type_}: the interpreter supports only scalars through pointers")
-    address, width = w.value(op.operands[0 if is_load else 1]), size(kind_of(type_))
+    address = w.value(LLVMLoadOp(op).memref if store is None else store.memref)
+    width = size(kind_of(type_))
     watch = "_watch" if w.watched else "None"
-    if is_load:
+    if store is None:
         w.set(op.results[0], f"{w.keep(load_through_pointer, 'fetched')}({address}, {width}, {watch}, _unwritten)")
     else:
-        w.put(f"{w.keep(store_through_pointer, 'put')}({address}, {width}, {w.value(op.operands[0])}, {watch})")
+        w.put(f"{w.keep(store_through_pointer, 'put')}({address}, {width}, {w.value(store.value)}, {watch})")
 
 
 def _pointed_offset(address: Pointer, width: int) -> int:
@@ -327,7 +341,7 @@ def store(w: FunctionWriter, op: ir.Operation) -> None:
     if w.watched:
         offset = w.atom(offset, "_p")
         w.put(f"_watch.touch({ref.view}.memory, {offset}, True, {reduction(op, memref)})")
-    w.put(f"{ref.data}[{offset}] = {w.value(op.operands[0])}")
+    w.put(f"{ref.data}[{offset}] = {w.value(StoreOp(op).value)}")
     w.count_accesses(STORES, memref)
 
 

@@ -14,6 +14,7 @@ from mlir import ir
 from tir_mlir.dialect.computation.float_operations import words
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.dialect.ir.op_traits import BITWISE, OPS
+from tir_mlir.dialect.ir.op_views import BitcastOp, CastBaseOp, CompareOp
 from tir_mlir.interpreter import floats, integers
 from tir_mlir.interpreter.integers import signed_wrap_text
 from tir_mlir.interpreter.kinds import is_float, kind_of, width
@@ -60,9 +61,13 @@ def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str 
     if word in _UNSIGNED_WORDS:
         return _machine(op, word, args, keep)
     if word in _WIDENED:
-        kind = kind_of(op.operands[0].type)
+        kind = kind_of(CastBaseOp(op).source.type)
         return args[0] if kind in ("i1", "index") else f"{args[0]} & {(1 << width(kind)) - 1}"
-    if word == "bitcast" and not is_float(kind_of(op.results[0].type)) and not is_float(kind_of(op.operands[0].type)):
+    if (
+        word == "bitcast"
+        and not is_float(kind_of(op.results[0].type))
+        and not is_float(kind_of(BitcastOp(op).source.type))
+    ):
         return args[0]
     if word in _SIGNS:
         return f"{args[0]} {_SIGNS[word]} {args[1]}"
@@ -110,7 +115,7 @@ def _choice(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str
         return f"{keep(floats.compare, 'compare')}({number}, {args[0]}, {args[1]})"
     if number < 6:
         return f"{args[0]} {_CMPI[number]} {args[1]}"
-    mask = (1 << width(kind_of(op.operands[0].type))) - 1
+    mask = (1 << width(kind_of(CompareOp(op).lhs.type))) - 1
     return f"({args[0]} & {mask}) {_CMPI[number]} ({args[1]} & {mask})"
 
 

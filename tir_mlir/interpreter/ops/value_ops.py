@@ -11,6 +11,7 @@ from tir_mlir.dialect.computation.float_operations import flops
 from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import AssumptionError
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.lowering_op_views import AssumeOp
 from tir_mlir.dialect.ir.op_traits import INTEGER_RING, OPS
 from tir_mlir.dialect.ir.op_views import SelectOp, isa
 from tir_mlir.interpreter.codegen import FunctionWriter, writes
@@ -59,7 +60,7 @@ def arithmetic(w: FunctionWriter, op: ir.Operation) -> None:
         w.put(f"{w.define(result, attrs.get(op, attrs.NAME, ''))} = {text}")
     else:
         text = scalar_ops.expression(op, LANES[: len(args)], w.keep, w.options.exact)
-        if isa(op, SelectOp) and not isinstance(op.operands[0].type, ir.VectorType):
+        if isa(op, SelectOp) and not isinstance(SelectOp(op).condition.type, ir.VectorType):
             w.put(f"{w.define(result)} = {args[1]} if {args[0]} else {args[2]}")
         else:
             over = args[0] if len(args) == 1 else f"zip({', '.join(args)})"
@@ -96,7 +97,7 @@ def extreme(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("llvm.intr.assume")
 def assume(w: FunctionWriter, op: ir.Operation) -> None:
-    w.put(f"if not {w.value(op.operands[0])}: {w.keep(raise_assumption_error, 'wrong')}()")
+    w.put(f"if not {w.value(AssumeOp(op).condition)}: {w.keep(raise_assumption_error, 'wrong')}()")
 
 
 def raise_assumption_error() -> None:

@@ -10,6 +10,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.lowering_op_views import BroadcastOp, ExtractOp, ReductionOp, ShapeCastOp, VectorBitcastOp
+from tir_mlir.dialect.ir.op_views import LoadOp, TransferReadOp, isa
 from tir_mlir.interpreter import floats, integers
 from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, writes
 from tir_mlir.interpreter.counters import FLOPS, LOADS, STORES, destination
@@ -32,7 +34,7 @@ def lanes_text(w: FunctionWriter, value: ir.Value) -> str:
 
 @writes("affine.vector_load", "vector.load")
 def load(w: FunctionWriter, op: ir.Operation) -> None:
-    memref, result = op.operands[0], op.results[0]
+    memref, result = LoadOp(op).memref, op.results[0]
     index = tuple_of(indices(w, op))
     args = f"{w.ref(memref).view}, {index}, {shape(result)}"
     w.put(f"{w.define(result)} = _lanes.load({args}, {w.watches(memref)}, {reduction(op, memref)})")
@@ -87,7 +89,7 @@ def scatter(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("vector.transfer_read", "vector.transfer_write")
 def transfer(w: FunctionWriter, op: ir.Operation) -> None:
-    is_read = op.name == "vector.transfer_read"
+    is_read = isa(op, TransferReadOp)
     counts = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)
     memref, vector = (operands[0], op.results[0]) if is_read else (operands[1], operands[0])
@@ -114,7 +116,7 @@ def transfer(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("vector.broadcast", "vector.splat")
 def broadcast(w: FunctionWriter, op: ir.Operation) -> None:
-    source, result = op.operands[0], op.results[0]
+    source, result = BroadcastOp(op).source, op.results[0]
     if math.prod(shape(source)) == 1:
         w.put(f"{w.define(result)} = {lanes_text(w, source)} * {math.prod(shape(result))}")
         return
@@ -125,13 +127,14 @@ def broadcast(w: FunctionWriter, op: ir.Operation) -> None:
 @writes("vector.bitcast")
 def bitcast(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit the bits of lanes as lanes of another width, the lowest bits first."""
-    kinds = [kind_of(v.type) for v in (op.operands[0], op.results[0])]
+    source, result = VectorBitcastOp(op).source, op.results[0]
+    kinds = [kind_of(v.type) for v in (source, result)]
     if kinds[0] == kinds[1]:
-        w.variables[op.results[0]] = w.value(op.operands[0])
+        w.variables[result] = w.value(source)
         return
     if w.options.exact and any(map(is_float, kinds)):
         raise NotInterpreted(f"{op.name} of floats depends on their bits, which exact numbers do not have")
-    text = w.value(op.operands[0])
+    text = w.value(source)
     if is_float(kinds[0]):
         text = f"list(map({w.keep(floats.bits_of(kinds[0]), f'bits_of_{kinds[0]}')}, {text}))"
     old, new = (size(k) * 8 for k in kinds)
@@ -143,7 +146,7 @@ def bitcast(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("vector.shape_cast")
 def shape_cast(w: FunctionWriter, op: ir.Operation) -> None:
-    w.variables[op.results[0]] = w.value(op.operands[0])
+    w.variables[op.results[0]] = w.value(ShapeCastOp(op).source)
 
 
 @writes("vector.from_elements")
@@ -153,7 +156,7 @@ def from_elements(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("vector.to_elements")
 def to_elements(w: FunctionWriter, op: ir.Operation) -> None:
-    w.put(f"{''.join(w.define(r) + ', ' for r in op.results)} = {w.value(op.operands[0])}")
+    w.put(f"{''.join(w.define(r) + ', ' for r in op.results)} = {w.value(*op.operands)}")
 
 
 def _position(w: FunctionWriter, op: ir.Operation, key: str, first: int) -> list[str]:
@@ -172,8 +175,9 @@ def _flat(position: Sequence[str], extents: Sequence[int]) -> tuple[str, int]:
 
 @writes("vector.extract")
 def extract(w: FunctionWriter, op: ir.Operation) -> None:
-    start, size = _flat(_position(w, op, "static_position", 1), shape(op.operands[0]))
-    source, result = w.value(op.operands[0]), op.results[0]
+    taken, result = ExtractOp(op).source, op.results[0]
+    start, size = _flat(_position(w, op, "static_position", 1), shape(taken))
+    source = w.value(taken)
     part = f"[{start}]" if not isinstance(result.type, ir.VectorType) else f"[{start} : {start} + {size}]"
     w.put(f"{w.define(result)} = {source}{part}")
 
@@ -189,8 +193,8 @@ def insert(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("vector.extractelement")
 def extract_element(w: FunctionWriter, op: ir.Operation) -> None:
-    lane = w.value(op.operands[1]) if len(op.operands) > 1 else "0"
-    w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])}[{lane}]")
+    source, *lanes = w.values(list(op.operands))
+    w.put(f"{w.define(op.results[0])} = {source}[{lanes[0] if lanes else '0'}]")
 
 
 def _numbers(op: ir.Operation, key: str) -> list[int]:
@@ -199,13 +203,14 @@ def _numbers(op: ir.Operation, key: str) -> list[int]:
 
 @writes("vector.extract_strided_slice")
 def extract_slice(w: FunctionWriter, op: ir.Operation) -> None:
-    extents = shape(op.operands[0])
+    (source,) = op.operands
+    extents = shape(source)
     offsets, sizes, steps = (_numbers(op, key) for key in ("offsets", "sizes", "strides"))
     inner = extents[len(offsets) :]
     lanes = vector_memory.box_lanes(
         extents, (*offsets, *[0] * len(inner)), (*sizes, *inner), (*steps, *[1] * len(inner))
     )
-    _emit_lane_selection(w, op, w.value(op.operands[0]), lanes)
+    _emit_lane_selection(w, op, w.value(source), lanes)
 
 
 def _emit_lane_selection(w: FunctionWriter, op: ir.Operation, source: str, lanes: Sequence[int]) -> None:
@@ -248,7 +253,7 @@ def interleave(w: FunctionWriter, op: ir.Operation) -> None:
 
 @writes("vector.deinterleave")
 def deinterleave(w: FunctionWriter, op: ir.Operation) -> None:
-    source = w.value(op.operands[0])
+    source = w.value(*op.operands)
     first, second = (w.define(r) for r in op.results)
     w.put(f"{first}, {second} = {source}[::2], {source}[1::2]")
 
@@ -256,7 +261,7 @@ def deinterleave(w: FunctionWriter, op: ir.Operation) -> None:
 @writes("vector.transpose")
 def transpose(w: FunctionWriter, op: ir.Operation) -> None:
     order = attrs.integers(op, "permutation")
-    source, name = op.operands[0], w.keep(vector_memory.transpose_lanes, "transpose")
+    (source,), name = op.operands, w.keep(vector_memory.transpose_lanes, "transpose")
     w.put(f"{w.define(op.results[0])} = {name}({w.value(source)}, {shape(source)}, {order})")
 
 
@@ -321,14 +326,15 @@ def _combiner(w: FunctionWriter, op: ir.Operation, kind: str) -> str:
 def reduce(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit a sequential reduction of the lanes, from the first on."""
     kind = kind_of(op.results[0].type)
-    text, source = _combiner(w, op, kind), w.value(op.operands[0])
+    reduction = ReductionOp(op)
+    text, source = _combiner(w, op, kind), w.value(reduction.source)
     has_start = len(op.operands) > 1
     name = w.define(op.results[0])
-    w.put(f"_a = {w.value(op.operands[1]) if has_start else f'{source}[0]'}")
+    w.put(f"_a = {w.value(reduction.start) if has_start else f'{source}[0]'}")
     w.put(f"for _b in {source}{'' if has_start else '[1:]'}: _a = {text}")
     w.put(f"{name} = _a")
     if is_float(kind):
-        _flops(w, op.results[0], math.prod(shape(op.operands[0])) - (not has_start))
+        _flops(w, op.results[0], math.prod(shape(reduction.source)) - (not has_start))
 
 
 @writes("vector.multi_reduction")
