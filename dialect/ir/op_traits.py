@@ -43,6 +43,12 @@ for _name, _own in _CLASSES.items():
 for _class, _names in _of_class.items():
     _class.names = frozenset(_names)
 
+
+def names_of(*classes: type[TypedOp]) -> tuple[str, ...]:
+    """The ops that have one of these classes, class by class."""
+    return tuple(dict.fromkeys(name for one in classes for name in sorted(one.names)))
+
+
 LOADS, STORES, READING = views.LoadOp.names, views.StoreOp.names, views.ReadOp.names
 PREFETCHES = views.PrefetchOp.names
 WRITING, ACCESSES = views.WriteOp.names, views.AccessOp.names

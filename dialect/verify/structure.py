@@ -27,15 +27,23 @@ from tir_mlir.dialect.ir import (
     parse_set,
     symbols_by_name,
 )
+from tir_mlir.dialect.ir.op_traits import names_of
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AffineIfOp,
     AffineOp,
     AffineParallelOp,
     ApplyOp,
+    CallOp,
     ConstantOp,
     FuncOp,
+    IntToPtrOp,
+    ModuleOp,
+    ScfForOp,
+    ScfIfOp,
     StridedMetadataOp,
+    TypedOp,
+    WhileOp,
     isa,
 )
 from tir_mlir.dialect.verify.rules import LARGEST, check_mlir, huge
@@ -223,40 +231,40 @@ def _is_region(attr: ir.DictAttr) -> bool:
 
 _DICT = "a dictionary of strings, numbers, lists and dictionaries"
 _REGIONS = "a list of {buffer = string, min = affine_map, extent = affine_map}"
-# attribute: (description of its type, test, ops that may have it; empty: any)
-TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
+# attribute: (description of its type, test, classes of ops that may have it; empty: any)
+TABLE: dict[str, tuple[str, Test, tuple[type[TypedOp], ...]]] = {
     attrs.NAME: ("a string", _is_text, ()),
     attrs.ID: ("an integer >= 0", _is_number, ()),
-    "tir.next": ("an integer >= 0", _is_number, ("builtin.module",)),
-    attrs.ATTRS: (_DICT, _is_dict, ("func.func",)),
-    attrs.LOOP: ("a string", _is_text, ("affine.for", "scf.for", "scf.while")),
-    attrs.KIND: (f"one of {', '.join(KINDS)}, or a thread axis such as threadIdx.x", _is_kind, ("affine.for",)),
-    attrs.ANNOTATIONS: (_DICT, _is_dict, ("affine.for", "affine.parallel", "func.func")),
-    attrs.BLOCK: ("a string", _is_text, ("affine.parallel",)),
-    attrs.ITERS: ('a list of "S", "R" and "O"', _is_texts, ("affine.parallel",)),
-    attrs.NAMES: ("a list of strings", _is_texts, ("affine.parallel",)),
-    attrs.MIN: ("an affine_map", _is_map, ("affine.parallel",)),
-    attrs.EXTENT: ("an affine_map", _is_map, ("affine.parallel",)),
+    "tir.next": ("an integer >= 0", _is_number, (ModuleOp,)),
+    attrs.ATTRS: (_DICT, _is_dict, (FuncOp,)),
+    attrs.LOOP: ("a string", _is_text, (AffineForOp, ScfForOp, WhileOp)),
+    attrs.KIND: (f"one of {', '.join(KINDS)}, or a thread axis such as threadIdx.x", _is_kind, (AffineForOp,)),
+    attrs.ANNOTATIONS: (_DICT, _is_dict, (AffineForOp, AffineParallelOp, FuncOp)),
+    attrs.BLOCK: ("a string", _is_text, (AffineParallelOp,)),
+    attrs.ITERS: ('a list of "S", "R" and "O"', _is_texts, (AffineParallelOp,)),
+    attrs.NAMES: ("a list of strings", _is_texts, (AffineParallelOp,)),
+    attrs.MIN: ("an affine_map", _is_map, (AffineParallelOp,)),
+    attrs.EXTENT: ("an affine_map", _is_map, (AffineParallelOp,)),
     attrs.SYMS: ("a list of strings", _is_texts, ()),
     attrs.SHAPE: ("an affine_map", _is_map, ()),
-    attrs.ASSUME: ("an affine_set over tir.syms", _is_set, ("func.func",)),
-    attrs.READS: (_REGIONS, _is_regions, ("affine.parallel",)),
-    attrs.WRITES: (_REGIONS, _is_regions, ("affine.parallel",)),
-    attrs.INIT: ("a flag without a value", _is_flag, ("affine.if",)),
-    attrs.WHERE: ("a flag without a value", _is_flag, ("affine.if", "scf.if")),
+    attrs.ASSUME: ("an affine_set over tir.syms", _is_set, (FuncOp,)),
+    attrs.READS: (_REGIONS, _is_regions, (AffineParallelOp,)),
+    attrs.WRITES: (_REGIONS, _is_regions, (AffineParallelOp,)),
+    attrs.INIT: ("a flag without a value", _is_flag, (AffineIfOp,)),
+    attrs.WHERE: ("a flag without a value", _is_flag, (AffineIfOp, ScfIfOp)),
     attrs.STRIDES: ("a list of strings", _is_texts, ()),
     attrs.OFFSET_FACTOR: ("an integer >= 0", _is_number, ()),
     attrs.ALIGN: ("an integer >= 0", _is_number, ()),
-    attrs.BIND: ("a flag without a value", _is_flag, ("affine.for",)),
-    attrs.LAYOUT: ("a string", _is_text, ("func.call",)),
-    attrs.FRAGMENT_LAYOUTS: ("a list of strings", _is_texts, ("func.call",)),
-    attrs.COUNT: ("an integer >= 0", _is_number, ("llvm.inttoptr",)),
-    attrs.ACCESS: ('"r", "w" or "rw"', _is_access, ("llvm.inttoptr",)),
+    attrs.BIND: ("a flag without a value", _is_flag, (AffineForOp,)),
+    attrs.LAYOUT: ("a string", _is_text, (CallOp,)),
+    attrs.FRAGMENT_LAYOUTS: ("a list of strings", _is_texts, (CallOp,)),
+    attrs.COUNT: ("an integer >= 0", _is_number, (IntToPtrOp,)),
+    attrs.ACCESS: ('"r", "w" or "rw"', _is_access, (IntToPtrOp,)),
     attrs.OP: ("a string", _is_text, ()),
     attrs.DTYPE: ("a string", _is_text, ()),
-    attrs.DTYPES: (_DICT, _is_dict, ("affine.parallel",)),
+    attrs.DTYPES: (_DICT, _is_dict, (AffineParallelOp,)),
     attrs.EXTENT_DTYPE: ("a string", _is_text, ()),
-    attrs.HIDDEN: ('a list of "reads" and "writes"', _is_hidden, ("affine.parallel",)),
+    attrs.HIDDEN: ('a list of "reads" and "writes"', _is_hidden, (AffineParallelOp,)),
 }
 
 
@@ -267,8 +275,8 @@ def _check_attribute(op: ir.Operation, key: str, attr: ir.Attribute, owner: str)
             _fail(op, f"unknown attribute {key} on {owner}; did you mean {near[0]}?")
         return
     words, test, owners = TABLE[key]
-    if owners and owner not in owners:
-        _fail(op, f"{key} belongs on {' or '.join(owners)}, not on {owner}")
+    if owners and not isa(op, *owners):
+        _fail(op, f"{key} belongs on {' or '.join(names_of(*owners))}, not on {owner}")
     if not test(attr):
         text = str(attr)
         _fail(op, f"{key} of {owner} must be {words}, not {text if len(text) <= 60 else text[:57] + '...'}")

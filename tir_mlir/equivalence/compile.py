@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -306,7 +307,9 @@ def _convert(op: ir.Operation, name: str, operands: list[str], results: list[str
 Make = Callable[[ir.Operation, list[str], list[str], OpBuilder], ir.Value]
 
 
+@cache
 def _table() -> dict[str, Make]:
+    """How an op is computed in the field, by its record; a few need more than one function of the field."""
     unknown: dict[str, Make] = {"opaque": _mix_operands, "predicate": _predicate}
     makers = {name: unknown.get(row.field) or _call(row.field) for name, row in OPS.items() if row.field}
     return makers | {

@@ -28,27 +28,30 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import (
-    ALLOCS,
-    BODIES,
-    CHOICES,
-    COUNTED_LOOPS,
-    DATA_LOOPS,
-    ELEMENT_ACCESSES,
-    NEUTRAL,
-    accessed_memref,
-    is_scalar,
-    stored_value,
-)
+from tir_mlir.dialect.ir.op_traits import accessed_memref, is_scalar, names_of, stored_value
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
+    AllocLikeOp,
+    BodyOp,
+    ByteViewOp,
     CallOp,
+    ChoiceOp,
+    CollapseShapeOp,
+    ConditionOp,
     ConstantOp,
     CopyOp,
+    CountedLoopOp,
+    DataLoopOp,
     DimOp,
     ElementAccessOp,
+    ExpandShapeOp,
     FuncOp,
+    MappedOp,
+    MemrefCastOp,
+    NeutralOp,
     PrefetchOp,
+    ReinterpretCastOp,
+    ReturnOp,
     StoreOp,
     SubviewOp,
     isa,
@@ -63,11 +66,13 @@ from tir_mlir.passes.lower.retype_module import retype
 
 CLEAN = "builtin.module(canonicalize,cse)"
 
-_SUPPORTED_OPS = ELEMENT_ACCESSES | ALLOCS | NEUTRAL | COUNTED_LOOPS | DATA_LOOPS | CHOICES | BODIES | {
-    "affine.apply", "affine.min", "affine.max", "memref.cast", "memref.view", "memref.subview",
-    "memref.collapse_shape", "memref.expand_shape", "memref.reinterpret_cast", "scf.condition", "func.call",
-    "func.return",
-}  # fmt: skip
+_SUPPORTED_OPS = frozenset(
+    names_of(
+        ElementAccessOp, AllocLikeOp, NeutralOp, CountedLoopOp, DataLoopOp, ChoiceOp, ConditionOp, BodyOp, CallOp,
+        ReturnOp, MappedOp, MemrefCastOp, ByteViewOp, SubviewOp, CollapseShapeOp, ExpandShapeOp, ReinterpretCastOp,
+    )
+)  # fmt: skip
+"""Besides operators of numbers: the ops that the check takes."""
 
 
 def make_plain(module: ir.Module, build: OpBuilder) -> None:

@@ -37,12 +37,16 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOOPS, accessed_memref, is_scalar
+from tir_mlir.dialect.ir.op_traits import accessed_memref, is_scalar, names_of
 from tir_mlir.dialect.ir.op_views import (
     AffineElementAccessOp,
     AffineIfOp,
+    AffineLoopOp,
+    AffineYieldOp,
     AllocOp,
     ApplyOp,
+    FuncOp,
+    ReturnOp,
     SubviewOp,
     defining_op,
     isa,
@@ -408,9 +412,10 @@ def _collect(expr: ir.AffineExpr, factor: int, divisors: set[int], factors: dict
 Node = tuple[Any, ...]
 """("dim", buffer name, axis), ("iter", block id, number), ("loop", loop id)."""
 
-_PLAIN = AFFINE_ELEMENT_ACCESSES | AFFINE_LOOPS | {
-    "memref.alloc", "affine.if", "affine.yield", "affine.apply", "func.func", "func.return",
-}  # fmt: skip
+_PLAIN = frozenset(
+    names_of(AffineElementAccessOp, AffineLoopOp, AllocOp, AffineIfOp, AffineYieldOp, ApplyOp, FuncOp, ReturnOp)
+)
+"""Besides operators of numbers: the ops of programs whose axes are known; of others there is no answer."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation.float_operations import words
 from tir_mlir.dialect.diagnostics import NotInterpreted
-from tir_mlir.dialect.ir.op_traits import BITWISE, OPS
+from tir_mlir.dialect.ir.op_traits import BITWISE, OPS, ROUNDINGS
 from tir_mlir.dialect.ir.op_views import BitcastOp, CastBaseOp, CompareOp
 from tir_mlir.interpreter import floats, integers
 from tir_mlir.interpreter.integers import signed_wrap_text
@@ -25,19 +25,20 @@ Keep = Callable[[Any, str], str]
 
 _SIGNS = {name.partition(".")[2]: row.sign for name, row in OPS.items() if row.sign}
 _BITWISE = {name.partition(".")[2] for name in BITWISE}
-_PAIRS = {
+PAIRS = {
     "maximumf": floats.maximum, "minimumf": floats.minimum, "maxnumf": floats.maxnum, "minnumf": floats.minnum,
     "maxsi": integers.larger, "minsi": integers.smaller, "remf": floats.rem,
 }  # fmt: skip
-_EXACT_PAIRS = {
-    "maximumf": floats.maximum, "maxnumf": floats.maxnum, "maxsi": floats.exact_max, "remf": floats.rem,
-    "minimumf": floats.minimum, "minnumf": floats.minnum, "minsi": floats.exact_min,
-}  # fmt: skip
+"""The functions of operators of two numbers that have no sign in Python."""
+_EXACT_PAIRS = PAIRS | {"maxsi": floats.exact_max, "minsi": floats.exact_min}
 _CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _CMPF = ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=", "", "")
-_SAME = ("extsi", "sitofp", "index_cast", "extf", "truncf", "trunci")
-_WIDENED = ("extui", "uitofp", "index_castui")
-_UNSIGNED_WORDS = ("divui", "remui", "ceildivui", "maxui", "minui", "shrui", "fptoui")
+_UNSIGNED = {row.unsigned for row in OPS.values() if row.unsigned}
+_WORD_OF_CAST = {name: name.partition(".")[2] for name in CastBaseOp.names - ROUNDINGS - BitcastOp.names}
+_SAME = {word for name, word in _WORD_OF_CAST.items() if name not in _UNSIGNED}
+"""Casts that do not change an exact number."""
+_WIDENED = {word for name, word in _WORD_OF_CAST.items() if name in _UNSIGNED}
+_UNSIGNED_WORDS = {name.partition(".")[2] for name in _UNSIGNED} - _WIDENED
 
 
 def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -> str:
@@ -125,8 +126,8 @@ def _floats(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | None
         text = f"{a} {_SIGNS[word]} {b}"
     elif word == "divf":
         text = f"{keep(floats.div, 'div')}({a}, {b})" if kind == "f64" else f"{a} / {b}"
-    elif word in _PAIRS:
-        return f"{keep(_PAIRS[word], word)}({a}, {b})"
+    elif word in PAIRS:
+        return f"{keep(PAIRS[word], word)}({a}, {b})"
     else:
         return None
     return f"{keep(floats.bf16, 'bf16')}({text})" if kind == "bf16" else text
@@ -146,8 +147,8 @@ def _integers(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | No
     if word in _SIGNS:
         text = f"{a} {_SIGNS[word]} {b}"
         return text if kind == "index" or word in _BITWISE else signed_wrap_text(text, bits)
-    if word in _PAIRS:
-        return f"{keep(_PAIRS[word], word)}({a}, {b})"
+    if word in PAIRS:
+        return f"{keep(PAIRS[word], word)}({a}, {b})"
     if word in ("minui", "maxui"):
         pick = keep(integers.smaller if word == "minui" else integers.larger, word)
         return signed_wrap_text(f"{pick}({a} & {mask}, {b} & {mask})", bits)

@@ -18,6 +18,7 @@ from tir_mlir.interpreter.counters import FLOPS, LOADS, STORES, destination
 from tir_mlir.interpreter.kinds import is_float, kind_of, size
 from tir_mlir.interpreter.ops import vector_memory
 from tir_mlir.interpreter.ops.memory_ops import indices, reduction, tuple_of
+from tir_mlir.interpreter.ops.scalar_ops import PAIRS
 
 
 def shape(value: ir.Value) -> tuple[int, ...]:
@@ -311,15 +312,13 @@ def _combiner(w: FunctionWriter, op: ir.Operation, kind: str) -> str:
             if kind == "bf16"
             else integers.signed_wrap_text(text, int(kind[1:]))
         )
-    pairs = {"maximumf": floats.maximum, "minimumf": floats.minimum, "maxnumf": floats.maxnum, "minnumf": floats.minnum,
-             "maxsi": integers.larger, "minsi": integers.smaller}  # fmt: skip
     if word in ("maxui", "minui"):
         bits = int(kind[1:])
         pick = w.keep(integers.larger if word == "maxui" else integers.smaller, f"lane_{word}")
         return integers.signed_wrap_text(f"{pick}(_a & {(1 << bits) - 1}, _b & {(1 << bits) - 1})", bits)
-    if word not in pairs:
+    if word not in PAIRS:
         raise NotInterpreted(f"{op.name} of kind {word}")
-    return f"{w.keep(pairs[word], f'lane_{word}')}(_a, _b)"
+    return f"{w.keep(PAIRS[word], f'lane_{word}')}(_a, _b)"
 
 
 @writes("vector.reduction")
