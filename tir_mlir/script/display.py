@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, TextIO
+from typing import Protocol, TextIO
 
 from tir_mlir.dialect.diagnostics import PRE, source_html
 
@@ -34,7 +34,13 @@ def show(text: str, file: TextIO | None = None) -> None:
         target.write(text + "\n")
 
 
-def show_rich(text: Any, file: TextIO | None = None) -> None:
+class Shown(Protocol):
+    """An object that renders itself for a terminal."""
+
+    def terminal(self) -> str: ...
+
+
+def show_rich(text: Shown, file: TextIO | None = None) -> None:
     """Write an object that renders itself: `_repr_html_()` in a notebook, `terminal()` in a terminal, else `str()`."""
     target = file or sys.stdout
     if file is None and _in_notebook():

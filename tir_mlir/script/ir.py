@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 @overload
-def ir_module(cls: type[Any], /) -> IRModule: ...
+def ir_module(cls: type, /) -> IRModule: ...
 
 
 @overload
-def ir_module(*, check_well_formed: bool = True, **_: Any) -> Callable[[type[Any]], IRModule]: ...
+def ir_module(*, check_well_formed: bool = True, **_: object) -> Callable[[type], IRModule]: ...
 
 
-def ir_module(cls: Any = None, check_well_formed: bool = True, **_: Any) -> Any:
+def ir_module(cls: Any = None, check_well_formed: bool = True, **_: object) -> IRModule | Callable[[type], IRModule]:
     """Convert a class of `@T.prim_func` methods into a module.
 
         @I.ir_module
@@ -38,9 +38,9 @@ def ir_module(cls: Any = None, check_well_formed: bool = True, **_: Any) -> Any:
     return parse_class(cls, check_well_formed)
 
 
-def module_attrs(attributes: dict[str, Any]) -> None:
+def module_attrs(attributes: dict[str, object]) -> None:
     """Set attributes of the module, in its class body: `I.module_attrs({"key": value})`."""
 
 
-def module_global_infos(infos: dict[str, Any]) -> None:
+def module_global_infos(infos: dict[str, object]) -> None:
     """Accepted for compatibility with TVM; ignored."""

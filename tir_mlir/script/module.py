@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from html import escape
-from typing import Any
+from typing import Any, NoReturn
 
 from mlir import ir
 
@@ -35,7 +35,7 @@ def graph_function(module: IRModule, name: str) -> Any:
 
 
 @extension_point
-def write_graphs(module: IRModule, graphs: Mapping[str, Any]) -> None:
+def write_graphs(module: IRModule, graphs: Mapping[str, object]) -> None:
     """Append graphs to a module that has the programs they call. Errors: TirError for what is not a graph."""
     ...
 
@@ -43,7 +43,7 @@ def write_graphs(module: IRModule, graphs: Mapping[str, Any]) -> None:
 class IRModule:
     """A module of tensor programs. `.mlir` is the MLIR module, `.script()` prints it as TVMScript."""
 
-    def __init__(self, mlir: ir.Module | Mapping[str, Any] | None = None):
+    def __init__(self, mlir: ir.Module | Mapping[str, object] | None = None):
         """Wrap an MLIR module (not copied), or build one from functions by name (copied)."""
         self.mlir: ir.Module
         if isinstance(mlir, ir.Module):
@@ -56,12 +56,12 @@ class IRModule:
             self.mlir = ir.Module.create()
             self._add(mlir or {})
 
-    def _add(self, functions: Mapping[str, Any]) -> None:
+    def _add(self, functions: Mapping[str, object]) -> None:
         """Copy functions into the module, graphs after the programs that they call."""
         check_names(functions)
         graphs = {name: func for name, func in functions.items() if not isinstance(func, PrimFunc)}
         for name, func in functions.items():
-            if name not in graphs:
+            if isinstance(func, PrimFunc):
                 copy_function(self.mlir, func, name, functions)
         if graphs:
             write_graphs(self, graphs)
@@ -121,7 +121,7 @@ class IRModule:
         self[name]
         return GlobalVar(name)
 
-    def update_func(self, var: str, func: Any) -> None:
+    def update_func(self, var: str, func: object) -> None:
         """Replace a function, or add one: a PrimFunc or a graph. Other functions that call it must fit the new one.
 
         Raises TirError, and leaves the module as it was, if the changed module is not valid.
@@ -131,7 +131,7 @@ class IRModule:
 
     __setitem__ = update_func
 
-    def update(self, functions: IRModule | Mapping[str, Any]) -> None:
+    def update(self, functions: IRModule | Mapping[str, object]) -> None:
         """Replace and add functions, those of another module or of a dictionary, together."""
         check_type(functions, (IRModule, Mapping), "IRModule.update", "functions", "a module or a dictionary")
         new = dict(functions.functions if isinstance(functions, IRModule) else functions)
@@ -190,13 +190,13 @@ class IRModule:
                     op.operation.clone()
             return IRModule(copy)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _unpickle_module, (type(self), module_text(self.mlir))
 
     def __copy__(self) -> IRModule:
         return self.clone()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> IRModule:
+    def __deepcopy__(self, memo: dict[int, object]) -> IRModule:
         return self.clone()
 
     def text(self) -> str:
@@ -261,7 +261,7 @@ class PrimFunc:
         """A module with only this function and the external functions it calls."""
         return IRModule({self.name: self})
 
-    def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> PrimFunc:
+    def with_attr(self, key: str | Mapping[str, object], value: object = None) -> PrimFunc:
         """A copy, in its own module, with one more attribute or with those of a dictionary added."""
         if not isinstance(key, (str, Mapping)):
             raise TirError(f"with_attr takes a name or a dictionary, not {type(key).__name__}")
@@ -273,13 +273,13 @@ class PrimFunc:
             raise TirError(f"without_attr takes the name of an attribute, not {type(key).__name__}")
         return self._replace_attributes({k: v for k, v in self.attrs.items() if k != key})
 
-    def with_attrs(self, attributes: Mapping[str, Any]) -> PrimFunc:
+    def with_attrs(self, attributes: Mapping[str, object]) -> PrimFunc:
         """A copy, in its own module, with these attributes instead of its own."""
         if not isinstance(attributes, Mapping):
             raise TirError(f"with_attrs takes a dictionary, not {type(attributes).__name__}")
         return self._replace_attributes(dict(attributes))
 
-    def _replace_attributes(self, attributes: dict[str, Any]) -> PrimFunc:
+    def _replace_attributes(self, attributes: dict[str, object]) -> PrimFunc:
         copy = self.isolated_module[self.name]
         with enter_context():
             attrs.put(copy.func.op, attrs.ATTRS, attributes)
@@ -300,7 +300,7 @@ class PrimFunc:
     def _repr_html_(self) -> str:
         return self.isolated_module._repr_html_()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise TirError(f'{self.name} is a PrimFunc, not callable: build it first, build(mod)["{self.name}"](...)')
 
     def __repr__(self) -> str:
@@ -426,7 +426,7 @@ def called_names(module: ir.Module) -> set[str]:
     return callees | {region for f in tensor_funcs(module) for region in attrs.get(f.op, encoding.REGIONS, [])}
 
 
-def check_names(functions: Mapping[Any, Any]) -> None:
+def check_names(functions: Mapping[str, object]) -> None:
     """Errors: TirError for a key that is not a name."""
     for name in functions:
         if not isinstance(name, str) or not name:

@@ -62,7 +62,9 @@ def _doc(name: str, one: ScalarFunction) -> str:
 
 for _one in SCALAR_FUNCTIONS.values():
     if _one.te_names:
-        _function = _scalar(_one.name)(declare(__name__, _one.te_names[0], _one.params, _doc(_one.te_names[0], _one)))
+        _name = _one.te_names[0]
+        _declared = declare(__name__, _name, _one.params, _doc(_name, _one), "ExprLike", "Expr")
+        _function = _scalar(_one.name)(_declared)
         globals().update(dict.fromkeys(_one.te_names, _function))
         __all__ += _one.te_names
 

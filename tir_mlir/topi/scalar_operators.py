@@ -38,7 +38,7 @@ def _unary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     result, fix = ", of bool" if one.predicate else " and type", "bool" if one.takes == "bools" else "float32"
     doc = _UNARY_DOC.format(doc=one.doc, name=one.topi, takes=_KINDS.get(one.takes, one.takes), result=result, fix=fix)
 
-    @functools.wraps(declare(__name__, one.topi, one.params, doc, te.Tensor))
+    @functools.wraps(declare(__name__, one.topi, one.params, doc, "te.Tensor", "te.Tensor"))
     def operator(x: te.Tensor) -> te.Tensor:
         operand = _operand(one, x)
         dtype = operand.dtype
@@ -65,7 +65,7 @@ def _binary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     kinds = _KINDS.get(one.takes, one.takes)
     doc = _BINARY_DOC.format(doc=text, name=one.topi, takes=kinds, result="bool" if one.predicate else "their type")
 
-    @functools.wraps(declare(__name__, one.topi, ("lhs", "rhs"), doc, te.Tensor))
+    @functools.wraps(declare(__name__, one.topi, ("lhs", "rhs"), doc, "Operand", "te.Tensor"))
     def operator(lhs: float | te.Tensor, rhs: float | te.Tensor) -> te.Tensor:
         dtype = operand_type(one.topi, one.takes, lhs, rhs)
         return broadcast_elements(one.topi, dtype, (lhs, rhs), functools.partial(t_call, one.name))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from types import FunctionType
+from typing import Any, ParamSpec, Protocol, TypeGuard
 
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.dialect.index_maps import SizeVariable
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
 
 
-def construct(func: F) -> F:
+def construct(func: Callable[P, object]) -> Callable[P, Any]:
     """Mark a documented signature as a TVMScript construct. When called from Python, an argument that is an expression
-    under construction (of te, of an index map) builds the call through `tir_call`; any other call is an error."""
+    under construction (of te, of an index map) builds the call through `tir_call`; any other call is an error.
 
-    def call_unparsed(*args: Any, **kwargs: Any) -> Any:
+    What a construct gives is a value of a program, for which Python has no type.
+    """
+
+    def call_unparsed(*args: P.args, **kwargs: P.kwargs) -> object:
         for arg in (*args, *kwargs.values()):
             if (build := getattr(arg, "tir_call", None)) is not None:
                 return build(func.__name__, args, kwargs)
@@ -27,9 +31,20 @@ def construct(func: F) -> F:
     call_unparsed.__name__ = func.__name__
     call_unparsed.__qualname__ = func.__qualname__
     call_unparsed.__doc__ = func.__doc__
-    call_unparsed.__wrapped__ = func  # type: ignore[attr-defined]
-    call_unparsed.tir_construct = func.__name__  # type: ignore[attr-defined]
-    return call_unparsed  # type: ignore[return-value]
+    vars(call_unparsed).update(__wrapped__=func, tir_construct=func.__name__)
+    return call_unparsed
+
+
+class Construct(Protocol):
+    """A word of `T`, as the parser reads it: its name, and the function that documents its parameters."""
+
+    tir_construct: str
+    __wrapped__: Callable[..., object]
+
+
+def is_construct(item: object) -> TypeGuard[Construct]:
+    """Whether an item is a word of `T`."""
+    return hasattr(item, "tir_construct")
 
 
 class Var(SizeVariable):
@@ -58,7 +73,7 @@ class DType:
             f"`n = T.{dtype}()` declares a shape or stride variable, bound by the buffers that use it."
         )
 
-    def __call__(self, value: Any = None, **_: Any) -> Any:
+    def __call__(self, value: object = None, **_: object) -> Any:
         """Outside a program: a `Var` without an argument, else the argument."""
         return Var(dtype=self.dtype) if value is None else value
 
@@ -69,7 +84,7 @@ class DType:
 class BufferType:
     """The value of `T.Buffer(...)` in Python: shape, element type, and layout attributes."""
 
-    def __init__(self, shape: Any, dtype: str = "float32", **facts: Any):
+    def __init__(self, shape: object, dtype: str = "float32", **facts: Any):
         self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         self.dtype = dtype
         self.facts = facts
@@ -90,13 +105,13 @@ class BufferConstructor:
     tir_construct = "Buffer"
     __name__ = "Buffer"
 
-    def __call__(self, shape: Any = (), dtype: str = "float32", **facts: Any) -> BufferType:
+    def __call__(self, shape: object = (), dtype: str = "float32", **facts: object) -> BufferType:
         return BufferType(shape, dtype, **facts)
 
     def __repr__(self) -> str:
         return "T.Buffer"
 
-    def __getitem__(self, item: Any) -> BufferType:
+    def __getitem__(self, item: object) -> BufferType:
         if not isinstance(item, tuple) or not item:
             return BufferType(item)
         if isinstance(item[-1], str):
@@ -111,7 +126,7 @@ class HandleConstructor:
     tir_construct = "handle"
     __name__ = "handle"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> HandleConstructor:
+    def __call__(self, *args: object, **kwargs: object) -> HandleConstructor:
         return self
 
     def __repr__(self) -> str:
@@ -121,11 +136,11 @@ class HandleConstructor:
 class Macro:
     """A function of statements that is inlined where a program calls it, see `T.macro`."""
 
-    def __init__(self, func: Callable[..., Any], hygienic: bool):
+    def __init__(self, func: FunctionType, hygienic: bool):
         self.func, self.hygienic = func, hygienic
         self.__name__, self.__doc__ = func.__name__, func.__doc__
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, *args: object, **keywords: object) -> Any:
         raise ScriptError(f"{self.__name__} is a T.macro: it is called in a function decorated with @T.prim_func")
 
 
@@ -135,7 +150,7 @@ class LetAnnotation:
     tir_construct = "let"
     __name__ = "let"
 
-    def __getitem__(self, item: Any) -> LetAnnotation:
+    def __getitem__(self, item: object) -> LetAnnotation:
         return self
 
     def __repr__(self) -> str:

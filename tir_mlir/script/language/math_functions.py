@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS
 from tir_mlir.dialect.ops.declare import declare
 from tir_mlir.script.language.markers import construct
@@ -17,40 +15,40 @@ for _one in SCALAR_FUNCTIONS.values():
 
 
 @construct
-def Cast(dtype: str, value: Any) -> Any:
+def Cast(dtype: str, value: object) -> None:
     """Convert: `T.Cast("float16", x)`. The same as `T.cast(x, "float16")` and `T.float16(x)`."""
 
 
 @construct
-def cast(value: Any, dtype: str) -> Any:
+def cast(value: object, dtype: str) -> None:
     """Convert: `T.cast(x, "float16")`. The same as `T.Cast("float16", x)`."""
 
 
 @construct
-def if_then_else(condition: Any, then_value: Any, else_value: Any) -> Any:
+def if_then_else(condition: object, then_value: object, else_value: object) -> None:
     """`then_value` or `else_value`; only the chosen one is evaluated."""
 
 
 @construct
-def all(*conditions: Any) -> Any:
+def all(*conditions: object) -> None:
     """Conjunction; the same as `a and b`."""
 
 
 @construct
-def any(*conditions: Any) -> Any:
+def any(*conditions: object) -> None:
     """Disjunction; the same as `a or b`."""
 
 
 @construct
-def min_value(dtype: str) -> Any:
+def min_value(dtype: str) -> None:
     """The smallest finite value of a type."""
 
 
 @construct
-def max_value(dtype: str) -> Any:
+def max_value(dtype: str) -> None:
     """The largest finite value of a type."""
 
 
 @construct
-def infinity(dtype: str) -> Any:
+def infinity(dtype: str) -> None:
     """Infinity of a float type."""

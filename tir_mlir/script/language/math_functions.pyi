@@ -97,196 +97,196 @@ __all__ = [
     "truncmod",
 ]
 
-def EQ(x: Any, y: Any) -> Any:
+def EQ(x: object, y: object) -> Any:
     """x == y."""
 
-def GE(x: Any, y: Any) -> Any:
+def GE(x: object, y: object) -> Any:
     """x >= y."""
 
-def GT(x: Any, y: Any) -> Any:
+def GT(x: object, y: object) -> Any:
     """x > y."""
 
-def LE(x: Any, y: Any) -> Any:
+def LE(x: object, y: object) -> Any:
     """x <= y."""
 
-def LT(x: Any, y: Any) -> Any:
+def LT(x: object, y: object) -> Any:
     """x < y."""
 
-def NE(x: Any, y: Any) -> Any:
+def NE(x: object, y: object) -> Any:
     """x != y."""
 
-def And(x: Any, y: Any) -> Any:
+def And(x: object, y: object) -> Any:
     """Whether both are true; the same as `x and y`."""
 
-def Cast(dtype: str, value: Any) -> Any:
+def Cast(dtype: str, value: object) -> Any:
     """Convert: `T.Cast("float16", x)`. The same as `T.cast(x, "float16")` and `T.float16(x)`."""
 
-def Not(x: Any) -> Any:
+def Not(x: object) -> Any:
     """Whether x is false; the same as `not x`."""
 
-def Or(x: Any, y: Any) -> Any:
+def Or(x: object, y: object) -> Any:
     """Whether one is true; the same as `x or y`."""
 
-def Select(condition: Any, then_value: Any, else_value: Any) -> Any:
+def Select(condition: object, then_value: object, else_value: object) -> Any:
     """`then_value` or `else_value`, both of which are evaluated: neither may read outside a buffer."""
 
-def abs(x: Any) -> Any:
+def abs(x: object) -> Any:
     """The absolute value of x; the least integer of a type is its own."""
 
-def acos(x: Any) -> Any:
+def acos(x: object) -> Any:
     """The angle whose cosine is x, in 0..pi; NaN beyond -1..1."""
 
-def acosh(x: Any) -> Any:
+def acosh(x: object) -> Any:
     """The number from 0 on whose hyperbolic cosine is x; NaN below 1."""
 
-def add(x: Any, y: Any) -> Any:
+def add(x: object, y: object) -> Any:
     """x + y."""
 
-def all(*conditions: Any) -> Any:
+def all(*conditions: object) -> Any:
     """Conjunction; the same as `a and b`."""
 
-def any(*conditions: Any) -> Any:
+def any(*conditions: object) -> Any:
     """Disjunction; the same as `a or b`."""
 
-def asin(x: Any) -> Any:
+def asin(x: object) -> Any:
     """The angle whose sine is x, in -pi/2..pi/2; NaN beyond -1..1."""
 
-def asinh(x: Any) -> Any:
+def asinh(x: object) -> Any:
     """The number whose hyperbolic sine is x."""
 
-def atan(x: Any) -> Any:
+def atan(x: object) -> Any:
     """The angle whose tangent is x, in -pi/2..pi/2."""
 
-def atan2(y: Any, x: Any) -> Any:
+def atan2(y: object, x: object) -> Any:
     """The angle of the point with the abscissa x and the ordinate y, in -pi..pi."""
 
-def atanh(x: Any) -> Any:
+def atanh(x: object) -> Any:
     """The number whose hyperbolic tangent is x; NaN beyond -1..1."""
 
-def bitwise_and(x: Any, y: Any) -> Any:
+def bitwise_and(x: object, y: object) -> Any:
     """x & y."""
 
-def bitwise_not(x: Any) -> Any:
+def bitwise_not(x: object) -> Any:
     """The bits of x inverted, `~x`: 0 -> -1."""
 
-def bitwise_or(x: Any, y: Any) -> Any:
+def bitwise_or(x: object, y: object) -> Any:
     """x | y."""
 
-def bitwise_xor(x: Any, y: Any) -> Any:
+def bitwise_xor(x: object, y: object) -> Any:
     """x ^ y."""
 
-def cast(value: Any, dtype: str) -> Any:
+def cast(value: object, dtype: str) -> Any:
     """Convert: `T.cast(x, "float16")`. The same as `T.Cast("float16", x)`."""
 
-def ceil(x: Any) -> Any:
+def ceil(x: object) -> Any:
     """The least integer not below x, as a float: -0.5 -> -0.0."""
 
-def ceildiv(x: Any, y: Any) -> Any:
+def ceildiv(x: object, y: object) -> Any:
     """x / y rounded up: (7, 2) -> 4. The number of tiles of y that cover x; y is not 0."""
 
-def clz(x: Any) -> Any:
+def clz(x: object) -> Any:
     """The number of leading bits of x that are 0: of int32, 1 -> 31."""
 
-def copysign(x: Any, y: Any) -> Any:
+def copysign(x: object, y: object) -> Any:
     """The magnitude of x with the sign of y: (2.0, -0.0) -> -2.0."""
 
-def cos(x: Any) -> Any:
+def cos(x: object) -> Any:
     """The cosine of x, in radians."""
 
-def cosh(x: Any) -> Any:
+def cosh(x: object) -> Any:
     """The hyperbolic cosine of x."""
 
-def divide(x: Any, y: Any) -> Any:
+def divide(x: object, y: object) -> Any:
     """x / y. For integers: `floordiv`, `truncdiv`, `ceildiv`."""
 
-def erf(x: Any) -> Any:
+def erf(x: object) -> Any:
     """The error function of x, in -1..1."""
 
-def exp(x: Any) -> Any:
+def exp(x: object) -> Any:
     """e to the power x."""
 
-def exp2(x: Any) -> Any:
+def exp2(x: object) -> Any:
     """2 to the power x."""
 
-def expm1(x: Any) -> Any:
+def expm1(x: object) -> Any:
     """exp(x) - 1, accurate also where x is near 0."""
 
-def floor(x: Any) -> Any:
+def floor(x: object) -> Any:
     """The greatest integer not above x, as a float: -0.5 -> -1.0."""
 
-def floordiv(x: Any, y: Any) -> Any:
+def floordiv(x: object, y: object) -> Any:
     """x / y rounded down, the same as `x // y`: (-7, 2) -> -4. y is not 0."""
 
-def floormod(x: Any, y: Any) -> Any:
+def floormod(x: object, y: object) -> Any:
     """The remainder of `floordiv`, the same as `x % y`: (-7, 2) -> 1. It has the sign of y, which is not 0."""
 
-def fma(x: Any, y: Any, z: Any) -> Any:
+def fma(x: object, y: object, z: object) -> Any:
     """x * y + z, rounded once."""
 
-def fmod(x: Any, y: Any) -> Any:
+def fmod(x: object, y: object) -> Any:
     """The remainder of the division of floats rounded towards zero, with the sign of x."""
 
-def hypot(x: Any, y: Any) -> Any:
+def hypot(x: object, y: object) -> Any:
     """sqrt(x * x + y * y), without overflow of the squares; infinite if x or y is, even if the other is NaN."""
 
-def if_then_else(condition: Any, then_value: Any, else_value: Any) -> Any:
+def if_then_else(condition: object, then_value: object, else_value: object) -> Any:
     """`then_value` or `else_value`; only the chosen one is evaluated."""
 
 def infinity(dtype: str) -> Any:
     """Infinity of a float type."""
 
-def isfinite(x: Any) -> Any:
+def isfinite(x: object) -> Any:
     """Whether x is neither infinite nor NaN."""
 
-def isinf(x: Any) -> Any:
+def isinf(x: object) -> Any:
     """Whether x is inf or -inf."""
 
-def isnan(x: Any) -> Any:
+def isnan(x: object) -> Any:
     """Whether x is NaN."""
 
-def ldexp(x: Any, exponent: Any) -> Any:
+def ldexp(x: object, exponent: object) -> Any:
     """x times 2 to the power of an integer, rounded once."""
 
-def log(x: Any) -> Any:
+def log(x: object) -> Any:
     """The natural logarithm of x; NaN of a negative number, -inf of 0."""
 
-def log1p(x: Any) -> Any:
+def log1p(x: object) -> Any:
     """log(1 + x), accurate also where x is near 0."""
 
-def log2(x: Any) -> Any:
+def log2(x: object) -> Any:
     """The logarithm of x to base 2; NaN of a negative number, -inf of 0."""
 
-def log10(x: Any) -> Any:
+def log10(x: object) -> Any:
     """The logarithm of x to base 10; NaN of a negative number, -inf of 0."""
 
-def max(x: Any, y: Any) -> Any:
+def max(x: object, y: object) -> Any:
     """The greater of x and y; NaN if one of them is."""
 
 def max_value(dtype: str) -> Any:
     """The largest finite value of a type."""
 
-def min(x: Any, y: Any) -> Any:
+def min(x: object, y: object) -> Any:
     """The lesser of x and y; NaN if one of them is."""
 
 def min_value(dtype: str) -> Any:
     """The smallest finite value of a type."""
 
-def multiply(x: Any, y: Any) -> Any:
+def multiply(x: object, y: object) -> Any:
     """x * y."""
 
-def nearbyint(x: Any) -> Any:
+def nearbyint(x: object) -> Any:
     """The nearest integer, ties to even, as a float: the same as `round`."""
 
-def nextafter(x: Any, y: Any) -> Any:
+def nextafter(x: object, y: object) -> Any:
     """The float next to x in the direction of y; y if they are equal."""
 
-def popcount(x: Any) -> Any:
+def popcount(x: object) -> Any:
     """The number of bits of x that are 1: 7 -> 3."""
 
-def pow(x: Any, y: Any) -> Any:
+def pow(x: object, y: object) -> Any:
     """x to the power y. Of an integer x, y is a constant from 0 to 64."""
 
-def q_multiply_shift(x: Any, y: Any, q: Any, s: Any) -> Any:
+def q_multiply_shift(x: object, y: object, q: object, s: object) -> Any:
     """The product of two int32 fixed-point numbers with q fractional bits, times 2 to the power s, rounded half up.
 
     `((x << max(s, 0)) * y + (1 << (r - 1))) >> r` with `r = q + max(-s, 0)`, in int64; q and s are
@@ -294,7 +294,7 @@ def q_multiply_shift(x: Any, y: Any, q: Any, s: Any) -> Any:
     """
 
 def q_multiply_shift_per_axis(
-    x: Any, y: Any, ls: Any, rs: Any, q: Any, is_lshift_required: Any, is_rshift_required: Any
+    x: object, y: object, ls: object, rs: object, q: object, is_lshift_required: object, is_rshift_required: object
 ) -> Any:
     """The product of two int32 fixed-point numbers with q fractional bits and shifts from data, rounded half up.
 
@@ -302,49 +302,49 @@ def q_multiply_shift_per_axis(
     TVM, `is_rshift_required` has no effect: the right shift by rs is always done.
     """
 
-def round(x: Any) -> Any:
+def round(x: object) -> Any:
     """The nearest integer, ties to even, as a float: 0.5 -> 0.0, 1.5 -> 2.0. As NumPy rounds."""
 
-def round_half_away(x: Any) -> Any:
+def round_half_away(x: object) -> Any:
     """The nearest integer, ties away from zero, as a float: 0.5 -> 1.0. As C rounds; TVM has no such function."""
 
-def rsqrt(x: Any) -> Any:
+def rsqrt(x: object) -> Any:
     """1 / sqrt(x): inf of 0, NaN of a negative number."""
 
-def shift_left(x: Any, y: Any) -> Any:
+def shift_left(x: object, y: object) -> Any:
     """x << y."""
 
-def shift_right(x: Any, y: Any) -> Any:
+def shift_right(x: object, y: object) -> Any:
     """x >> y, keeping the sign."""
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: object) -> Any:
     """1 / (1 + exp(-x)), in 0..1."""
 
-def sin(x: Any) -> Any:
+def sin(x: object) -> Any:
     """The sine of x, in radians."""
 
-def sinh(x: Any) -> Any:
+def sinh(x: object) -> Any:
     """The hyperbolic sine of x."""
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: object) -> Any:
     """The square root of x; NaN of a negative number."""
 
-def subtract(x: Any, y: Any) -> Any:
+def subtract(x: object, y: object) -> Any:
     """x - y."""
 
-def tan(x: Any) -> Any:
+def tan(x: object) -> Any:
     """The tangent of x, in radians."""
 
-def tanh(x: Any) -> Any:
+def tanh(x: object) -> Any:
     """The hyperbolic tangent of x, in -1..1."""
 
-def trunc(x: Any) -> Any:
+def trunc(x: object) -> Any:
     """x without its fraction, as a float: -1.5 -> -1.0."""
 
-def truncdiv(x: Any, y: Any) -> Any:
+def truncdiv(x: object, y: object) -> Any:
     """x / y rounded towards zero, as in C: (-7, 2) -> -3. y is not 0."""
 
-def truncmod(x: Any, y: Any) -> Any:
+def truncmod(x: object, y: object) -> Any:
     """The remainder of `truncdiv`, as in C: (-7, 2) -> -1; of floats, that of fmod in C. It has the sign of x."""
 
 Add = add

@@ -6,7 +6,6 @@ import ast
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from mlir import ir
 
@@ -29,7 +28,7 @@ class FunctionSource:
     name: str
     node: ast.FunctionDef
     source: SourceText
-    names: Mapping[str, Any]
+    names: Mapping[str, object]
     private: bool = False
     check: bool = True
     class_name: str = ""
@@ -44,7 +43,7 @@ class ClassMember:
     def __init__(self, program: FunctionSource):
         self.program = program
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         raise ScriptError(f"{self.program.name} is a member of a class without @I.ir_module: decorate the class")
@@ -57,7 +56,7 @@ def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None:
 
 
 @extension_point
-def graph_namespace() -> Any:
+def graph_namespace() -> object:
     """`R`, the namespace of graphs."""
     ...
 
@@ -113,7 +112,9 @@ def _parse_one(
 
 @short_traceback
 @pause_garbage_collection
-def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType, graph: bool = False) -> Any:
+def decorate(
+    func: Callable[..., object], private: bool, check: bool, frame: types.FrameType, graph: bool = False
+) -> object:
     """Implementation of `@T.prim_func` and `@R.function`: the function, or a ClassMember inside a class body."""
     word = "@R.function" if graph else "@T.prim_func"
     if isinstance(func, ClassMember | PrimFunc):
@@ -161,7 +162,7 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
 
 @short_traceback
 @pause_garbage_collection
-def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> IRModule:
+def parse(source: object, globals: Mapping[str, object] | None = None, filename: str = "<script>") -> IRModule:
     """Parse TVMScript text (as printed by `script()`), a function, or an undecorated class. Returns a verified module.
 
     globals: the Python names that the text uses, besides T, tir, I and tvm.script. Top-level statements of the text
@@ -175,7 +176,9 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
     return build(read(source, globals, filename))
 
 
-def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> list[FunctionSource]:
+def read(
+    source: object, globals: Mapping[str, object] | None = None, filename: str = "<script>"
+) -> list[FunctionSource]:
     """The functions that `parse` finds in text, in a function or in a class, before they are parsed."""
     if globals is not None and not isinstance(globals, Mapping):
         raise ScriptError(f"parse takes globals as a dictionary of names, not {type(globals).__name__}")
@@ -198,7 +201,7 @@ def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = 
     return programs
 
 
-def _undecorated_source(member: types.FunctionType | ClassMember, outer_names: Mapping[str, Any]) -> FunctionSource:
+def _undecorated_source(member: types.FunctionType | ClassMember, outer_names: Mapping[str, object]) -> FunctionSource:
     """The source of a function without a decorator."""
     if isinstance(member, ClassMember):
         return member.program
@@ -207,7 +210,7 @@ def _undecorated_source(member: types.FunctionType | ClassMember, outer_names: M
     return program
 
 
-def _top_level(stmt: ast.stmt, text: SourceText, names: dict[str, Any]) -> list[FunctionSource]:
+def _top_level(stmt: ast.stmt, text: SourceText, names: dict[str, object]) -> list[FunctionSource]:
     """The functions in a top-level statement; any other statement is executed."""
     if isinstance(stmt, ast.ClassDef) and (not stmt.decorator_list or _has_decorator(stmt.decorator_list, "ir_module")):
         return [_member(s, text, names, stmt.name) for s in stmt.body if isinstance(s, ast.FunctionDef)]
@@ -240,7 +243,7 @@ def _has_decorator(decorators: list[ast.expr], word: str) -> bool:
     return any(ast.unparse(d).split("(")[0].rpartition(".")[2] == word for d in decorators)
 
 
-def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> bool:
+def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, object]) -> bool:
     """Whether an import names the script namespaces (of tvm or of this package), which are already bound."""
     module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else stmt.names[0].name
     if isinstance(stmt, ast.ImportFrom) and module == "__future__":
@@ -256,8 +259,10 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
     return True
 
 
-def _member(node: ast.FunctionDef, text: SourceText, names: Mapping[str, Any], class_name: str = "") -> FunctionSource:
-    options: dict[str, Any] = {}
+def _member(
+    node: ast.FunctionDef, text: SourceText, names: Mapping[str, object], class_name: str = ""
+) -> FunctionSource:
+    options: dict[str, object] = {}
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call):
             options |= {k.arg: getattr(k.value, "value", None) for k in decorator.keywords if k.arg}

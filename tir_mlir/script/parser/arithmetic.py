@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, math
@@ -42,7 +41,7 @@ BINARY = {
 }  # fmt: skip
 """The operators of Python's syntax."""
 _BINARY = {o.symbol or o.name: o for o in operations.BINARY}
-_FOLD: dict[str, Callable[[Any, Any], Any]] = {
+_FOLD: dict[str, Callable[..., bool | int | float]] = {
     **symbolic.APPLY,
     "/": lambda a, b: a / b,
     "max": float_constants.maximum,
@@ -59,7 +58,7 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _truncated_divmod(a: Any, b: Any) -> tuple[Any, Any]:
+def _truncated_divmod(a: float, b: float) -> tuple[float, float]:
     """Quotient rounded towards zero, and its remainder."""
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
     return quotient, a - quotient * b
@@ -71,7 +70,7 @@ def emit(op: str, *operands: ir.Value | ir.Type) -> ir.Value:
     return getattr({"arith": arith, "math": math}[dialect], name)(*operands)
 
 
-def as_expr(item: Any, what: str = "a value") -> Expr:
+def as_expr(item: object, what: str = "a value") -> Expr:
     """The item as an expression. Raises ParseError for anything else (a buffer, a string)."""
     if isinstance(item, bool | int | float):
         return Const(item)
@@ -93,7 +92,7 @@ def _ramp_value(ramp: Ramp) -> ScriptValue:
     return ScriptValue(vectors.from_elements(numbers), dtypes.with_lanes("int32", ramp.lanes))
 
 
-def _hint(item: Any) -> str:
+def _hint(item: object) -> str:
     name = getattr(item, "name", None)
     return f"; index it: {name}[...]" if name and hasattr(item, "stride_values") else ""
 
@@ -101,7 +100,7 @@ def _hint(item: Any) -> str:
 # ---- into SSA values
 
 
-def to_value(item: Any, dtype: str | None = None) -> ir.Value:
+def to_value(item: object, dtype: str | None = None) -> ir.Value:
     """Materialize an expression as an SSA value, cast to `dtype` if given (constants exactly, see `constant`)."""
     item = as_expr(item)
     dtype = dtype or dtype_of(item)
@@ -171,7 +170,7 @@ def _cast_index(value: ir.Value, dtype: str) -> ir.Value:
     return signs.mark(arith.index_cast(_mlir(dtype), value), dtype)
 
 
-def to_index(item: Any) -> Index | ir.Value:
+def to_index(item: object) -> Index | ir.Value:
     """An expression as an access index: affine if possible, else a computed `index` value."""
     item = as_expr(item, "an index")
     index = as_index(item)
@@ -195,7 +194,7 @@ def index_of(item: Expr) -> ir.Value:
     return create.apply(index) if isinstance(index, Index) else index
 
 
-def cast(item: Any, dtype: str) -> ScriptValue:
+def cast(item: object, dtype: str) -> ScriptValue:
     """Cast to `dtype`: floats to ints round towards zero, ints to bool compare with zero."""
     item = as_expr(item)
     if not isinstance(item, ScriptValue) or isinstance(item.ssa.type, ir.IndexType):
@@ -211,7 +210,7 @@ def cast(item: Any, dtype: str) -> ScriptValue:
 # ---- operators
 
 
-def is_wide(item: Any) -> bool:
+def is_wide(item: object) -> bool:
     """Whether an affine expression is of int64: a constant `T.int64(16)`, or one with a size or loop of that type."""
     if isinstance(item, Const):
         return item.dtype == "int64"
@@ -252,7 +251,7 @@ def _adopt(const: Const, dtype: str) -> str:
     return "int32" if dtype == "bool" and not isinstance(const.value, bool) else dtype
 
 
-def binary(op: str, lhs: Any, rhs: Any) -> Expr:
+def binary(op: str, lhs: object, rhs: object) -> Expr:
     """`lhs op rhs` for + - * / // % ** << >> & | ^ and max, min, truncdiv, truncmod, ceildiv."""
     lhs, rhs = as_expr(lhs), as_expr(rhs)
     if isinstance(lhs, Const) and isinstance(rhs, Const):
@@ -319,7 +318,7 @@ def make_value(value: ir.Value, dtype: str) -> ScriptValue:
     return ScriptValue(signs.mark(value, dtype), dtype)
 
 
-def invert_bits(item: Any) -> Expr:
+def invert_bits(item: object) -> Expr:
     """`~x`: all bits flipped."""
     item = as_expr(item)
     dtype = dtypes.element(dtype_of(item))
@@ -410,7 +409,7 @@ def _parts(op: str, item: Expr) -> list[Index | None]:
     return [as_index(_number(item))]
 
 
-def negative(item: Any) -> Expr:
+def negative(item: object) -> Expr:
     item = as_expr(item)
     if isinstance(item, Const):
         return Const(-item.value, item.dtype)
@@ -422,7 +421,7 @@ def negative(item: Any) -> Expr:
 # ---- comparisons and logic
 
 
-def compare(op: str, lhs: Any, rhs: Any) -> Expr:
+def compare(op: str, lhs: object, rhs: object) -> Expr:
     """A comparison: folded, kept as an affine condition, or computed."""
     lhs, rhs = as_expr(lhs), as_expr(rhs)
     if isinstance(lhs, Const) and isinstance(rhs, Const):
@@ -439,7 +438,7 @@ def compare(op: str, lhs: Any, rhs: Any) -> Expr:
     return ScriptValue(arith.cmpi(predicate, to_value(lhs, dtype), to_value(rhs, dtype)), answer)
 
 
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+_COMPARED: dict[str, Callable[..., bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 
@@ -459,7 +458,7 @@ def _test_value(test: AffineCondition) -> ScriptValue:
     return ScriptValue(result, "bool")  # type: ignore[arg-type]
 
 
-def logical(op: str, lhs: Any, rhs: Any) -> Expr:
+def logical(op: str, lhs: object, rhs: object) -> Expr:
     """`and`, `or` of conditions; a conjunction of affine conditions remains affine."""
     lhs, rhs = as_expr(lhs, "a condition"), as_expr(rhs, "a condition")
     for decider, operand in ((lhs, rhs), (rhs, lhs)):
@@ -473,7 +472,7 @@ def logical(op: str, lhs: Any, rhs: Any) -> Expr:
     return ScriptValue(emit(operations.LOGICAL[op], to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
 
 
-def condition(item: Any) -> Expr:
+def condition(item: object) -> Expr:
     """The item as a bool."""
     item = as_expr(item, "a condition")
     if isinstance(item, Const):
@@ -481,7 +480,7 @@ def condition(item: Any) -> Expr:
     return item if dtypes.element(dtype_of(item)) == "bool" else compare("!=", item, Const(0))
 
 
-def negation(item: Any) -> Expr:
+def negation(item: object) -> Expr:
     item = condition(item)
     if isinstance(item, Const):
         return Const(not item.value)
@@ -491,7 +490,7 @@ def negation(item: Any) -> Expr:
     return ScriptValue(arith.xori(to_value(item), to_value(Const(True), dtype_of(item))), dtype_of(item))
 
 
-def convert_for_store(item: Any, dtype: str, what: str) -> ir.Value:
+def convert_for_store(item: object, dtype: str, what: str) -> ir.Value:
     """The value to store as `dtype`: constants are converted, an integer is cast to a float; any other type mismatch
     raises ParseError."""
     item = as_expr(item)

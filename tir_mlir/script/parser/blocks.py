@@ -34,7 +34,7 @@ class BlockHeader:
     where: list[ast.Call] = field(default_factory=list)
     reads: ast.Call | None = None
     writes: ast.Call | None = None
-    annotations: dict[str, Any] = field(default_factory=dict)
+    annotations: dict[str, object] = field(default_factory=dict)
     body: list[ast.stmt] = field(default_factory=list)
 
 
@@ -53,11 +53,11 @@ def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> BlockHeader:
         if is_breakpoint(stmt):
             header.annotations["breakpoint"] = True
             continue
-        value: Any = getattr(stmt, "value", None)
+        value = getattr(stmt, "value", None)
         word = _header_construct(evaluate, stmt, value)
         if word is None:
             header.body.append(stmt)
-        elif word == "axis":
+        elif word == "axis" or not isinstance(value, ast.Call):
             if any(not _is_doc(s) for s in header.body):
                 raise evaluate.state.error(stmt, "the axes of a block come first, before its other statements")
             assert isinstance(stmt, ast.Assign)
@@ -75,7 +75,7 @@ def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> BlockHeader:
     return header
 
 
-def _attributes(evaluate: Evaluator, call: ast.Call) -> dict[str, Any]:
+def _attributes(evaluate: Evaluator, call: ast.Call) -> dict[str, object]:
     annotations = evaluate.python(calls.bind(evaluate(call.func), call)["attributes"], "a block attribute")
     if not isinstance(annotations, dict):
         raise evaluate.state.error(call, f"T.block_attr takes a dictionary, not {annotations!r}")
@@ -83,7 +83,7 @@ def _attributes(evaluate: Evaluator, call: ast.Call) -> dict[str, Any]:
     return annotations
 
 
-def _header_construct(evaluate: Evaluator, stmt: ast.stmt, value: Any) -> str | None:
+def _header_construct(evaluate: Evaluator, stmt: ast.stmt, value: object) -> str | None:
     if isinstance(stmt, ast.Expr) and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute | ast.Name):
         if isinstance(value.func, ast.Attribute) and value.func.attr in ("access_ptr", "scope"):
             return None
@@ -210,7 +210,7 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
         item = evaluate(value)
         var = item.is_value() if isinstance(item, Index) else None
         loop = evaluate.state.loops.get(var) if var is not None else None
-        if loop is None:
+        if loop is None or not isinstance(item, Index):
             expression = ast.unparse(value)
             raise ParseError(f"T.axis.remap binds loop variables, not {expression}: use T.axis.spatial(extent, value)")
         low, extent = loops.domain_of(loop)
@@ -277,7 +277,13 @@ def _no_regions(header: BlockHeader) -> bool:
     return not any(regions.region_nodes(call) for call in (header.reads, header.writes) if call is not None)
 
 
-def _body(evaluate: Evaluator, block: Block, specs: list[Any], header: BlockHeader, run: ParseBody) -> None:
+def _body(
+    evaluate: Evaluator,
+    block: Block,
+    specs: Sequence[tuple[IterSpec, ast.expr, ast.AST]],
+    header: BlockHeader,
+    run: ParseBody,
+) -> None:
     state = evaluate.state
     for (spec, target, _), value in zip(specs, block.body.arguments, strict=False):
         state.scope.define(spec.name, Index.from_value(value), target, "iter")
@@ -318,7 +324,7 @@ class BlockPredicate:
 
 
 def insert_predicate(
-    predicate: BlockPredicate, specs: Sequence[IterSpec], prior: Sequence[Any], locations: Sequence[ir.Location]
+    predicate: BlockPredicate, specs: Sequence[IterSpec], prior: Sequence[object], locations: Sequence[ir.Location]
 ) -> tuple[ir.InsertionPoint, list[IterSpec]]:
     """The position of a block, and its iters, bound to affine expressions.
 
@@ -427,6 +433,6 @@ def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Cons
         return arithmetic.to_value(test, "bool")
 
 
-def _constraints(item: Any) -> list[Constraint] | None:
+def _constraints(item: object) -> list[Constraint] | None:
     """The affine constraints that a condition is the conjunction of, if it is one."""
     return item.constraints() if isinstance(item, AffineCondition) else None

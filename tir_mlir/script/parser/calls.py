@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable
 from functools import lru_cache, reduce
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import arith, math
@@ -17,7 +17,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS
 from tir_mlir.script.language import operations
-from tir_mlir.script.language.markers import DType, Macro
+from tir_mlir.script.language.markers import Construct, DType, Macro, is_construct
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import (
     arithmetic,
@@ -43,6 +43,7 @@ from tir_mlir.target import chosen
 
 if TYPE_CHECKING:
     from tir_mlir.script.parser.expressions import Evaluator
+    from tir_mlir.target import AnyTarget
 
 _FLOAT_FUNCTIONS = {o.name: o.float_op for o in operations.FLOAT_FUNCTIONS if o.float_op}
 _FLOAT_PREDICATES = {o.name: o.float_op for o in operations.FLOAT_PREDICATES if o.float_op}
@@ -65,7 +66,7 @@ _LAZY = (
 
 
 @lru_cache(maxsize=256)
-def _signature(word: Any) -> inspect.Signature:
+def _signature(word: Construct) -> inspect.Signature:
     return inspect.signature(word.__wrapped__)
 
 
@@ -80,8 +81,9 @@ def qualified_name(word: str) -> str:
     return f"T.axis.{word}" if word in ("spatial", "reduce", "opaque", "scan", "remap") else f"T.{word}"
 
 
-def bind(word: Any, node: ast.Call) -> dict[str, ast.expr]:
+def bind(word: object, node: ast.Call) -> dict[str, ast.expr]:
     """Bind the argument nodes of a construct to its parameters. Raises ParseError on a mismatch."""
+    assert is_construct(word)
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
         raise ParseError(f"T.{word.tir_construct} does not take starred arguments")
     signature = _signature(word)
@@ -94,7 +96,7 @@ def bind(word: Any, node: ast.Call) -> dict[str, ast.expr]:
         raise ParseError(f"{qualified_name(word.tir_construct)}{_plain(signature)}: {error}") from None
 
 
-def call(evaluate: Evaluator, node: ast.Call) -> Any:
+def call(evaluate: Evaluator, node: ast.Call) -> object:
     """Evaluate a call."""
     callee = evaluate(node.func)
     if isinstance(callee, pointers.BufferMethod):
@@ -119,7 +121,7 @@ def call(evaluate: Evaluator, node: ast.Call) -> Any:
     return _python(evaluate, callee, node)
 
 
-def _word(evaluate: Evaluator, word: str, callee: Any, node: ast.Call) -> Any:
+def _word(evaluate: Evaluator, word: str, callee: object, node: ast.Call) -> object:
     if word not in _HANDLERS:
         raise ParseError(f"T.{word} is a statement and has no value")
     args = bind(callee, node)
@@ -130,7 +132,7 @@ def _word(evaluate: Evaluator, word: str, callee: Any, node: ast.Call) -> Any:
         return _HANDLERS[word](word, *items)
 
 
-def apply(word: str, *items: Any) -> Any:
+def apply(word: str, *items: object) -> object:
     """Apply a scalar construct to items, outside a program."""
     if word not in _HANDLERS or word in _LAZY:
         raise ParseError(
@@ -139,7 +141,7 @@ def apply(word: str, *items: Any) -> Any:
     return _HANDLERS[word](word, *items)
 
 
-def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
+def _python(evaluate: Evaluator, callee: Callable[..., object], node: ast.Call) -> object:
     """Call a Python function at parse time on Python values; one called with program values is inlined. Python's min,
     max, abs and pow accept program values."""
     args = [evaluate(a) for a in node.args]
@@ -163,7 +165,7 @@ def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
         raise ParseError(f"{name}(...) raised {type(error).__name__}: {error}") from None
 
 
-def _builtin(name: str, args: list[Any]) -> Any:
+def _builtin(name: str, args: list[object]) -> object:
     """Python's min, max, abs and pow on program values; min and max are variadic."""
     word = _PYTHON_BUILTINS[name]
     if name in ("min", "max"):
@@ -174,7 +176,7 @@ def _builtin(name: str, args: list[Any]) -> Any:
 # ---- conversions and constants
 
 
-def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> Any:
+def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> object:
     """`T.float32(x)`: a cast; `T.int32()`: an unbound variable."""
     if not node.args:
         return UnboundVar("?")
@@ -183,7 +185,7 @@ def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> Any:
         return convert(item, callee.dtype)
 
 
-def convert(item: Any, dtype: Any) -> Expr:
+def convert(item: object, dtype: object) -> Expr:
     """Cast `item` to `dtype`. A constant that fits is converted exactly; an index remains an index as int32."""
     dtype = vector_expressions.dtype_name(dtype)
     if isinstance(item, str) and dtypes.is_float(dtype):
@@ -210,7 +212,7 @@ def convert(item: Any, dtype: Any) -> Expr:
     return arithmetic.cast(item, dtype)
 
 
-def _type_name(dtype: Any) -> str:
+def _type_name(dtype: object) -> str:
     """The name of a type given as a string or as `T.float32`."""
     dtype = dtype.dtype if isinstance(dtype, DType) else dtype
     if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
@@ -219,12 +221,12 @@ def _type_name(dtype: Any) -> str:
     return dtype
 
 
-def _cast(word: str, first: Any, second: Any) -> Expr:
+def _cast(word: str, first: object, second: object) -> Expr:
     value, dtype = (second, first) if word == "Cast" else (first, second)
     return convert(value, dtype)
 
 
-def _limit(word: str, dtype: Any) -> Const:
+def _limit(word: str, dtype: object) -> Const:
     dtype = _type_name(dtype)
     if word == "infinity" and not dtypes.is_float(dtype):
         raise ParseError(f"{dtype} has no infinity; the floats have: {', '.join(_LIMITS)}")
@@ -238,7 +240,7 @@ def _limit(word: str, dtype: Any) -> Const:
 # ---- mathematics
 
 
-def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
+def _operands(word: str, items: tuple[object, ...]) -> tuple[str, list[Expr]]:
     exprs = [arithmetic.as_expr(i) for i in items]
     dtype = dtype_of(exprs[0])
     lanes = dtypes.lanes(dtype)
@@ -248,30 +250,30 @@ def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
     return dtypes.with_lanes(dtype, lanes), exprs
 
 
-def _float_function(word: str, *items: Any) -> ScriptValue:
+def _float_function(word: str, *items: object) -> ScriptValue:
     dtype, exprs = _floats(word, *items)
     return ScriptValue(arithmetic.emit(_FLOAT_FUNCTIONS[word], *[arithmetic.to_value(e, dtype) for e in exprs]), dtype)
 
 
-def _pow(word: str, base: Any, exponent: Any) -> Expr:
+def _pow(word: str, base: object, exponent: object) -> Expr:
     dtype, exprs = _operands(word, (base, exponent))
     return _float_function(word, *exprs) if dtypes.is_float(dtype) else arithmetic.power(*exprs)
 
 
-def _float_predicate(word: str, item: Any) -> ScriptValue:
+def _float_predicate(word: str, item: object) -> ScriptValue:
     dtype, exprs = _operands(word, (item,))
     answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
     return ScriptValue(arithmetic.emit(_FLOAT_PREDICATES[word], arithmetic.to_value(exprs[0], dtype)), answer)
 
 
-def _int_function(word: str, item: Any) -> ScriptValue:
+def _int_function(word: str, item: object) -> ScriptValue:
     dtype, exprs = _operands(word, (item,))
     if dtypes.is_float(dtype):
         raise ParseError(f"T.{word} takes integers, not {dtype}")
     return arithmetic.make_value(arithmetic.emit(_INT_FUNCTIONS[word], arithmetic.to_value(exprs[0], dtype)), dtype)
 
 
-def _q_multiply_shift(word: str, x: Any, y: Any, q: Any, s: Any) -> Expr:
+def _q_multiply_shift(word: str, x: object, y: object, q: object, s: object) -> Expr:
     """A fixed-point product, as shifts and a product of int64."""
     dtype, exprs = _operands(word, (x, y))
     if dtype != "int32":
@@ -288,7 +290,7 @@ def _q_multiply_shift(word: str, x: Any, y: Any, q: Any, s: Any) -> Expr:
 
 
 def _q_multiply_shift_per_axis(
-    word: str, x: Any, y: Any, ls: Any, rs: Any, q: Any, is_left: Any, is_right: Any
+    word: str, x: object, y: object, ls: object, rs: object, q: object, is_left: object, is_right: object
 ) -> Expr:
     """A fixed-point product with shifts from data, as shifts and a product of int64."""
     dtype, exprs = _operands(word, (x, y))
@@ -306,13 +308,13 @@ def _q_multiply_shift_per_axis(
     return arithmetic.cast(arithmetic.binary(">>", product, total), dtype)
 
 
-def _remainder(a: Any, b: Any) -> Expr:
+def _remainder(a: object, b: object) -> Expr:
     """The remainder of a division rounded towards zero, of integers or floats."""
     floats = dtypes.is_float(_operands("truncmod", (a, b))[0])
     return _float_function("fmod", a, b) if floats else arithmetic.binary(_OPERATORS["truncmod"], a, b)
 
 
-def _hypot(word: str, x: Any, y: Any) -> Expr:
+def _hypot(word: str, x: object, y: object) -> Expr:
     """In a wider type, of which the squares cannot overflow; scaled by a power of two for float64."""
     dtype, exprs = _floats(word, x, y)
     wide = _wider(dtype)
@@ -331,7 +333,7 @@ def _hypot(word: str, x: Any, y: Any) -> Expr:
     return _select("Select", either, Const(float("inf"), dtype), length)
 
 
-def _ldexp(word: str, x: Any, exponent: Any) -> Expr:
+def _ldexp(word: str, x: object, exponent: object) -> Expr:
     """Products with powers of two that do not round before the last one."""
     dtype, (item,) = _floats(word, x)
     count = arithmetic.as_expr(exponent)
@@ -360,7 +362,7 @@ def _power_of_two(exponent: Expr, dtype: str) -> Expr:
     return vector_expressions.bits_as(convert(bits, dtypes.with_lanes(f"int{size}", dtypes.lanes(dtype))), dtype)
 
 
-def _nextafter(word: str, x: Any, y: Any) -> Expr:
+def _nextafter(word: str, x: object, y: object) -> Expr:
     """By the bits of x: those of floats of one sign are in the order of the floats."""
     dtype, exprs = _floats(word, x, y)
     x, y = (convert(e, dtype) for e in exprs)
@@ -377,7 +379,7 @@ def _nextafter(word: str, x: Any, y: Any) -> Expr:
     return _select("Select", unordered, arithmetic.binary("+", x, y), near)
 
 
-def _floats(word: str, *items: Any) -> tuple[str, list[Expr]]:
+def _floats(word: str, *items: object) -> tuple[str, list[Expr]]:
     """The common type of floats, and the floats."""
     dtype, exprs = _operands(word, items)
     if not dtypes.is_float(dtype):
@@ -385,7 +387,7 @@ def _floats(word: str, *items: Any) -> tuple[str, list[Expr]]:
     return dtype, exprs
 
 
-def _vscale(word: str, target: Any) -> Const:
+def _vscale(word: str, target: AnyTarget | str | None) -> Const:
     try:
         resolved = chosen(target)
     except (TirError, ValueError, TypeError) as error:
@@ -393,7 +395,7 @@ def _vscale(word: str, target: Any) -> Const:
     return Const(resolved.vscale[0] if resolved.vscale else 1, "int32")
 
 
-def _abs(word: str, item: Any) -> Expr:
+def _abs(word: str, item: object) -> Expr:
     dtype, exprs = _operands(word, (item,))
     if isinstance(exprs[0], Const):
         return Const(abs(exprs[0].value), exprs[0].dtype)
@@ -408,11 +410,11 @@ def _definition(word: str) -> ast.expr:
     return ast.parse(SCALAR_FUNCTIONS[word].by, mode="eval").body
 
 
-def _call_definition(word: str, *items: Any) -> Expr:
+def _call_definition(word: str, *items: object) -> Expr:
     """A function that other functions make, as its record says."""
     values = dict(zip(SCALAR_FUNCTIONS[word].params, _floats(word, *items)[1], strict=True))
 
-    def evaluate(node: ast.expr) -> Any:
+    def evaluate(node: ast.expr) -> Expr:
         if isinstance(node, ast.Name):
             return values[node.id]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -420,13 +422,13 @@ def _call_definition(word: str, *items: Any) -> Expr:
         if isinstance(node, ast.BinOp):
             return arithmetic.binary(arithmetic.BINARY[type(node.op)], evaluate(node.left), evaluate(node.right))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            return apply(node.func.attr, *map(evaluate, node.args))
+            return arithmetic.as_expr(apply(node.func.attr, *map(evaluate, node.args)))
         return Const(ast.literal_eval(node))
 
     return evaluate(_definition(word))
 
 
-def _select(word: str, test: Any, then: Any, otherwise: Any) -> Expr:
+def _select(word: str, test: object, then: object, otherwise: object) -> Expr:
     """`arith.select`; folds a constant condition."""
     test, then, otherwise = arithmetic.condition(test), arithmetic.as_expr(then), arithmetic.as_expr(otherwise)
     if isinstance(test, Const):
@@ -438,7 +440,7 @@ def _select(word: str, test: Any, then: Any, otherwise: Any) -> Expr:
     return arithmetic.make_value(arith.select(chosen, *values), dtype)
 
 
-def _join_conditions(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
+def _join_conditions(word: str, op: str, conditions: tuple[object, ...]) -> Expr:
     if not conditions:
         raise ParseError(f"T.{word} needs at least one condition: T.{word}(i >= 1, i < 9)")
     return reduce(lambda a, b: arithmetic.logical(op, a, b), conditions[1:], arithmetic.condition(conditions[0]))
@@ -447,7 +449,7 @@ def _join_conditions(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
 # ---- pointers
 
 
-def _method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -> Any:
+def _method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -> object:
     if method.name == "scope":
         return method.buffer.scope
     passed = dict(zip(_ACCESS_PTR, (evaluate(a) for a in node.args), strict=False))
@@ -462,14 +464,14 @@ def _method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) 
         )
 
 
-def _tvm_access_ptr(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
+def _tvm_access_ptr(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> object:
     """The extent is ignored: the declared regions of the block describe the access."""
     data, offset, mask = (evaluate(args[n]) for n in ("data", "offset", "mask"))
     with evaluate.state.source.location(node):
         return pointers.tvm_access_ptr(data, offset, pointers.python_value(mask, "the mask"))
 
 
-def _address_of(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
+def _address_of(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> object:
     """A pointer to one element: the start of the buffer plus the element's linear offset."""
     element = args["element"]
     region = evaluate.region(element)
@@ -484,13 +486,14 @@ def _address_of(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) 
 
 
 def _matrix_call(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> None:
-    name = evaluate(node.func).tir_construct
+    word = evaluate(node.func)
+    assert is_construct(word)
     items = {key: evaluate(value) for key, value in args.items()}
     with evaluate.state.source.location(node):
-        pointers.matrix_call(evaluate.state.module, name, items)
+        pointers.matrix_call(evaluate.state.module, word.tir_construct, items)
 
 
-def _let(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
+def _let(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> object:
     """`T.Let`: bind names while evaluating one expression."""
     where = args["where"]
     if not isinstance(where, ast.Dict) or not all(isinstance(k, ast.Name) for k in where.keys):
@@ -502,7 +505,7 @@ def _let(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
         return evaluate(args["expr"])
 
 
-def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
+def _call_extern(evaluate: Evaluator, node: ast.Call) -> object:
     """`T.call_extern` in both argument orders: `("int32", "name", ...)` and `("name", ..., dtype="int32")`."""
     items = [evaluate(a) for a in node.args]
     keywords = {k.arg: pointers.python_value(evaluate(k.value), "dtype") for k in node.keywords}
@@ -515,10 +518,10 @@ def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
     if not items or not isinstance(items[0], str):
         raise ParseError('T.call_extern needs the name of a function: T.call_extern("int32", "name", ...)')
     with evaluate.state.source.location(node):
-        return pointers.call_extern(evaluate.state.module, items[0], items[1:], dtype)
+        return pointers.call_extern(evaluate.state.module, items[0], items[1:], str(dtype))
 
 
-_HANDLERS: dict[str, Callable[..., Any]] = {
+_HANDLERS: dict[str, Callable[..., object]] = {
     **dict.fromkeys(_FLOAT_FUNCTIONS, _float_function),
     "pow": _pow,
     **dict.fromkeys((one.name for one in SCALAR_FUNCTIONS.values() if one.by), _call_definition),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import affine, scf
@@ -34,7 +34,7 @@ def make_if(test: Expr, results: list[ir.Type], has_else: bool) -> ir.Operation:
     return op
 
 
-def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, otherwise: ast.expr, node: ast.AST) -> Any:
+def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, otherwise: ast.expr, node: ast.AST) -> object:
     """`T.if_then_else(test, then, other)`: only the chosen side is evaluated. A constant test folds."""
     decided = arithmetic.condition(evaluate(test))
     if isinstance(decided, Const):
@@ -43,7 +43,7 @@ def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, otherwise: 
         return _choose(decided, lambda: evaluate(then), lambda: evaluate(otherwise))
 
 
-def _choose(test: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -> ScriptValue:
+def _choose(test: Expr, then: Callable[[], object], otherwise: Callable[[], object]) -> ScriptValue:
     """Build both sides in a provisional op; its result type is known only after both, so they move to a final op."""
     draft = make_if(test, [ir.IndexType.get()], has_else=True)
     sides = []

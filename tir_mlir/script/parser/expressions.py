@@ -6,7 +6,6 @@ import ast
 import difflib
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -35,15 +34,15 @@ from tir_mlir.script.parser.items import (
 )
 from tir_mlir.script.parser.source import ParseError
 
-_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+_PYTHON: dict[str, Callable[..., object]] = {
     **symbolic.APPLY, "/": operator.truediv, "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift,
     "&": operator.and_, "|": operator.or_, "^": operator.xor, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
-    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "<=": operator.le, ">": operator.gt, ">=": operator.ge, "[]": operator.getitem,
 }  # fmt: skip
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
-_IDENTITY: dict[type, Callable[[Any, Any], bool]] = {ast.Is: operator.is_, ast.IsNot: operator.is_not}
-_MEMBERSHIP: dict[type, Callable[[Any, Any], bool]] = {
+_IDENTITY: dict[type, Callable[[object, object], bool]] = {ast.Is: operator.is_, ast.IsNot: operator.is_not}
+_MEMBERSHIP: dict[type, Callable[..., bool]] = {
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
 }
@@ -55,7 +54,7 @@ class Evaluator:
     def __init__(self, state: ParserState):
         self.state = state
 
-    def __call__(self, node: ast.expr) -> Any:
+    def __call__(self, node: ast.expr) -> object:
         """Evaluate an expression node."""
         method = getattr(self, "_" + type(node).__name__, None)
         try:
@@ -79,30 +78,30 @@ class Evaluator:
             )
         return index
 
-    def python(self, node: ast.expr, what: str) -> Any:
+    def python(self, node: ast.expr, what: str) -> object:
         """The parse-time Python value of a node (a string, a number, a dictionary of attributes)."""
         return pointers.python_value(self(node), what)
 
     # ---- leaves
 
-    def _Constant(self, node: ast.Constant) -> Any:
+    def _Constant(self, node: ast.Constant) -> object:
         return node.value
 
-    def _Name(self, node: ast.Name) -> Any:
+    def _Name(self, node: ast.Name) -> object:
         if (function := module_calls.plain_function(self.state, node.id)) is not None:
             return function
         return self.state.scope.lookup(node.id)
 
-    def _Tuple(self, node: ast.Tuple) -> Any:
+    def _Tuple(self, node: ast.Tuple) -> object:
         return tuple(self(e) for e in node.elts)
 
-    def _List(self, node: ast.List) -> Any:
+    def _List(self, node: ast.List) -> object:
         return [self(e) for e in node.elts]
 
-    def _Dict(self, node: ast.Dict) -> Any:
+    def _Dict(self, node: ast.Dict) -> object:
         if None in node.keys:
             return self._python(node)
-        entries: dict[Any, Any] = {}
+        entries: dict[object, object] = {}
         for key_node, value in zip(node.keys, node.values, strict=True):
             assert key_node is not None
             key, item = self(key_node), self(value)
@@ -112,7 +111,7 @@ class Evaluator:
                 raise ParseError(f"{describe(key)} cannot be a dictionary key; keys are strings") from None
         return entries
 
-    def _Attribute(self, node: ast.Attribute) -> Any:
+    def _Attribute(self, node: ast.Attribute) -> object:
         if isinstance(node.value, ast.Name):
             function = module_calls.function_of(self.state, node.value.id, node.attr)
             if function is not None:
@@ -132,7 +131,7 @@ class Evaluator:
 
     # ---- accesses
 
-    def _Subscript(self, node: ast.Subscript) -> Any:
+    def _Subscript(self, node: ast.Subscript) -> object:
         base = self(node.value)
         if isinstance(base, BufferRef):
             return self.load(base, self.subscripts(node), node)
@@ -140,7 +139,7 @@ class Evaluator:
         if isinstance(base, BufferProperty):
             return pointers.stride(base, key)
         try:
-            return base[key]
+            return _PYTHON["[]"](base, key)
         except (TypeError, KeyError, IndexError) as error:
             raise ParseError(f"{ast.unparse(node.value)} cannot be indexed like this: {error}") from None
 
@@ -149,15 +148,15 @@ class Evaluator:
         parts = (node.lower, node.upper, node.step)
         return slice(*[None if p is None else self.python(p, "the bound of a slice") for p in parts])
 
-    def _Slice(self, node: ast.Slice) -> Any:
+    def _Slice(self, node: ast.Slice) -> object:
         return Slice(*[part and self(part) for part in (node.lower, node.upper, node.step)])
 
-    def subscripts(self, node: ast.Subscript) -> list[Any]:
+    def subscripts(self, node: ast.Subscript) -> list[object]:
         """The evaluated subscripts of `A[i, 0:16]`."""
         inner = node.slice
         return [self(e) for e in inner.elts] if isinstance(inner, ast.Tuple) else [self(inner)]
 
-    def load(self, buffer: BufferRef, items: list[Any], node: ast.AST) -> ScriptValue:
+    def load(self, buffer: BufferRef, items: list[object], node: ast.AST) -> ScriptValue:
         """One element of a buffer: affine.load, or memref.load when an index is computed. Or several, as a vector."""
         if (lanes := vector_expressions.lanes_of(buffer, items)) is not None:
             with self.state.source.location(node):
@@ -168,7 +167,7 @@ class Evaluator:
                 return ScriptValue(create.load(buffer.ssa, indices), buffer.dtype)  # type: ignore[arg-type]
             return ScriptValue(memref.load(buffer.ssa, [to_ssa(i) for i in indices]), buffer.dtype)
 
-    def store(self, buffer: BufferRef, items: list[Any], value: Any, node: ast.AST) -> None:
+    def store(self, buffer: BufferRef, items: list[object], value: object, node: ast.AST) -> None:
         """Store an expression; its type must be that of the buffer."""
         with self.state.source.location(node):
             if (lanes := vector_expressions.lanes_of(buffer, items)) is not None:
@@ -195,13 +194,13 @@ class Evaluator:
 
     # ---- operators
 
-    def _BinOp(self, node: ast.BinOp) -> Any:
+    def _BinOp(self, node: ast.BinOp) -> object:
         op = arithmetic.BINARY.get(type(node.op))
         if op is None:
             raise ParseError(f"the operator {type(node.op).__name__} is not supported")
         return self.binary(op, self(node.left), self(node.right), node)
 
-    def binary(self, op: str, lhs: Any, rhs: Any, node: ast.AST) -> Any:
+    def binary(self, op: str, lhs: object, rhs: object, node: ast.AST) -> object:
         if is_expr(lhs) or is_expr(rhs) or not _are_python(lhs, rhs):
             if isinstance(lhs, Ramp) or isinstance(rhs, Ramp):
                 ramp = vector_expressions.fold_ramp(op, lhs, rhs)
@@ -211,10 +210,10 @@ class Evaluator:
                 return arithmetic.binary(op, lhs, rhs)
         return _try(_PYTHON[op], lhs, rhs)
 
-    def _UnaryOp(self, node: ast.UnaryOp) -> Any:
+    def _UnaryOp(self, node: ast.UnaryOp) -> object:
         item = self(node.operand)
         if not is_expr(item) and isinstance(item, bool | int | float):
-            table: dict[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.Not: operator.not_}
+            table: dict[type, Callable[..., object]] = {ast.USub: operator.neg, ast.Not: operator.not_}
             function = table.get(type(node.op), operator.pos if isinstance(node.op, ast.UAdd) else operator.invert)
             return _try(function, item)
         with self.state.source.location(node):
@@ -226,9 +225,9 @@ class Evaluator:
                 return arithmetic.invert_bits(item)
             return arithmetic.as_expr(item)
 
-    def _Compare(self, node: ast.Compare) -> Any:
+    def _Compare(self, node: ast.Compare) -> object:
         lhs = self(node.left)
-        result: Any = None
+        result: object = None
         for op_node, right_node in zip(node.ops, node.comparators, strict=True):
             op = _COMPARE.get(type(op_node))
             rhs = self(right_node)
@@ -245,7 +244,7 @@ class Evaluator:
             lhs = rhs
         return result
 
-    def _BoolOp(self, node: ast.BoolOp) -> Any:
+    def _BoolOp(self, node: ast.BoolOp) -> object:
         op = "and" if isinstance(node.op, ast.And) else "or"
         result = self(node.values[0])
         for operand in node.values[1:]:
@@ -254,18 +253,18 @@ class Evaluator:
                 result = arithmetic.logical(op, result, item)
         return result
 
-    def _IfExp(self, node: ast.IfExp) -> Any:
+    def _IfExp(self, node: ast.IfExp) -> object:
         return conditional(self, node.test, node.body, node.orelse, node)
 
     def _Lambda(self, node: ast.Lambda) -> LocalLambda:
         return LocalLambda(node, self.state, self._python)
 
-    def _Call(self, node: ast.Call) -> Any:
+    def _Call(self, node: ast.Call) -> object:
         return call(self, node)
 
     # ---- Python around the program
 
-    def _python(self, node: ast.expr) -> Any:
+    def _python(self, node: ast.expr) -> object:
         """Any other node (a comprehension, an f-string) over names of the surrounding Python program: run Python."""
         if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
             raise ParseError(":= is not supported; bind the name in a statement before this one")
@@ -281,17 +280,17 @@ class Evaluator:
         return _try(eval, code, dict(self.state.scope.python) | local)  # the user's own program
 
 
-def _native(item: Any) -> Any:
+def _native(item: object) -> object:
     """A NumPy scalar as a Python number."""
     return item.item() if isinstance(item, np.generic) else item
 
 
-def _are_python(lhs: Any, rhs: Any) -> bool:
+def _are_python(lhs: object, rhs: object) -> bool:
     odd = (BufferRef, RegionRef, BufferProperty, Slice, Ramp, UnboundVar)
     return not isinstance(lhs, odd) and not isinstance(rhs, odd)
 
 
-def _try(function: Callable[..., Any], *args: Any) -> Any:
+def _try(function: Callable[..., object], *args: object) -> object:
     """Run the user's Python; an exception becomes a ParseError at this node."""
     try:
         return function(*args)
@@ -299,7 +298,7 @@ def _try(function: Callable[..., Any], *args: Any) -> Any:
         raise ParseError(f"{type(error).__name__}: {error}") from None
 
 
-def checked_indices(buffer: BufferRef, items: list[Any]) -> list[Index | ir.Value]:
+def checked_indices(buffer: BufferRef, items: list[object]) -> list[Index | ir.Value]:
     """The indices of an access, one per axis."""
     items = [] if items == [()] else items
     if len(items) != buffer.rank:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import Index
@@ -14,7 +14,7 @@ from tir_mlir.script.parser.arithmetic import is_wide
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.items import UnboundVar, as_const, as_index, describe
-from tir_mlir.script.parser.parameters import BufferSpec, Int64, ScalarSpec, Spec, size_name
+from tir_mlir.script.parser.parameters import BufferSpec, Dim, Int64, Names, ScalarSpec, Spec, size_name
 from tir_mlir.script.parser.source import ParseError
 
 _BUFFER_FACTS = ("strides", "scope", "offset_factor", "align", "elem_offset", "buffer_type")
@@ -148,11 +148,11 @@ class SignatureParser:
         if isinstance(item, BufferType):
             dims = [self._python_dim(d, arg) for d in item.shape]
             strides = [self._python_dim(d, arg) for d in item.facts.get("strides") or ()]
-            return self._spec(arg.arg, dims, item.dtype, {**item.facts, "strides": strides}, arg)
+            return self._spec(arg.arg, dims, item.dtype, strides, item.facts, arg)
         kinds = "T.Buffer(...), T.handle nor a scalar type such as T.int32"
         raise self.state.error(arg, f"parameter {arg.arg} is neither {kinds}")
 
-    def _python_dim(self, dim: Any, node: ast.AST) -> int | str:
+    def _python_dim(self, dim: object, node: ast.AST) -> int | str:
         if isinstance(dim, Var):
             return next((n for n, v in self.state.scope.python.items() if v is dim), "n")
         if isinstance(dim, int | str):
@@ -177,19 +177,26 @@ class SignatureParser:
         keys = [k for k in nodes if k not in ("shape", "strides", "dtype", "param")]
         facts = {k: self._fact(nodes[k], k) for k in keys}
         dtype = self._fact(nodes["dtype"], "dtype") if "dtype" in nodes else "float32"
-        return self._spec(name, dims, dtype, {**facts, "strides": strides}, node)
+        return self._spec(name, dims, dtype, strides, facts, node)
 
-    def _fact(self, node: ast.expr, what: str) -> Any:
+    def _fact(self, node: ast.expr, what: str) -> object:
         try:
             return self.evaluate.python(node, what)
         except ParseError as refused:
             raise self.state.error(node, str(refused)) from None
 
-    def _spec(self, name: str, dims: list[Any], dtype: Any, facts: dict[str, Any], node: ast.AST) -> BufferSpec:
+    def _spec(
+        self,
+        name: str,
+        dims: Sequence[Dim],
+        dtype: object,
+        strides: Sequence[Dim],
+        facts: Mapping[str, object],
+        node: ast.AST,
+    ) -> BufferSpec:
         if odd := [k for k in facts if k not in _BUFFER_FACTS]:
             accepted = ", ".join(_BUFFER_FACTS[:4])
             raise self.state.error(node, f"a buffer has no {odd[0]}; it has shape, dtype, {accepted}")
-        strides = facts.get("strides") or []
         if strides and len(strides) != len(dims):
             raise self.state.error(node, f"buffer {name} has {len(dims)} axes but {len(strides)} strides")
         if not isinstance(dtype, str):
@@ -198,19 +205,23 @@ class SignatureParser:
             raise self.state.error(node, f"buffer {name} has a negative extent: {dims}")
         if is_huge(dims):
             raise self.state.error(node, f"buffer {name} has more elements than 64 bits can count")
-        if any(not isinstance(s, int | str) for s in strides):
+        plain_strides = [s for s in strides if isinstance(s, int | str)]
+        if len(plain_strides) < len(strides):
             raise self.state.error(node, f"a stride of {name} is a number or a variable, not an expression")
-        offset, align = facts.get("offset_factor") or 0, facts.get("align") or 0
+        offset, align = (self._count(facts.get(what) or 0, name, node) for what in ("offset_factor", "align"))
         scope = facts.get("scope") or "global"
-        if odd := [n for n in (offset, align) if not isinstance(n, int) or n < 0]:
-            raise self.state.error(node, f"offset_factor and align of {name} are numbers, not {describe(odd[0])}")
         if offset == 1 and facts.get("elem_offset") == 0:
             offset = 0  # an offset that is 0 is a multiple of 1
         if not isinstance(scope, str):
             raise self.state.error(node, f'the scope of {name} is a string such as "global", not {describe(scope)}')
-        return BufferSpec(name, dims, dtype, strides, scope, offset, align, node)
+        return BufferSpec(name, list(dims), dtype, plain_strides, scope, offset, align, node)
 
-    def dims(self, node: ast.expr) -> list[Any]:
+    def _count(self, value: object, name: str, node: ast.AST) -> int:
+        if not isinstance(value, int) or value < 0:
+            raise self.state.error(node, f"offset_factor and align of {name} are numbers, not {describe(value)}")
+        return value
+
+    def dims(self, node: ast.expr) -> list[Dim]:
         """Extents or strides: numbers, names of variables, or expression nodes for later."""
         if isinstance(node, ast.Tuple | ast.List):
             return [self._dim(e) for e in node.elts]
@@ -220,14 +231,14 @@ class SignatureParser:
         items = item if isinstance(item, tuple | list) else (item,)
         return [i if isinstance(i, str) else self._extent_spec(i, node) for i in items]
 
-    def _dim(self, node: ast.expr) -> Any:
+    def _dim(self, node: ast.expr) -> Dim:
         if (name := size_name(self.state, node)) is not None:
             return name
         if any(size_name(self.state, n) for n in ast.walk(node) if isinstance(n, ast.Name)):
             return node
         return self._extent_spec(self.evaluate(node), node)
 
-    def _extent_spec(self, item: Any, node: ast.expr) -> Any:
+    def _extent_spec(self, item: object, node: ast.expr) -> Dim:
         try:
             number = as_const(item)
         except NotAffine as error:
@@ -256,7 +267,7 @@ class SignatureParser:
             slots[handle] = self._match(target.id, word, call)
             self.used.add(id(stmt))
 
-    def _match(self, name: str, word: Any, call: ast.Call) -> BufferSpec:
+    def _match(self, name: str, word: object, call: ast.Call) -> BufferSpec:
         try:
             nodes = calls.bind(word, call)
         except ParseError as refused:
@@ -266,7 +277,7 @@ class SignatureParser:
             raise self.state.error(call, f"T.match_buffer of {name} needs a shape")
         return self.spec(name, {**nodes, **facts}, call)  # type: ignore[arg-type]
 
-    def extents(self, names: dict[str, Any]) -> dict[str, list[Index]]:
+    def extents(self, names: Names) -> dict[str, list[Index]]:
         """The extents of every buffer parameter, with the variables bound."""
         shapes = {}
         for spec in self.specs:
@@ -274,7 +285,7 @@ class SignatureParser:
                 shapes[spec.name] = [self._extent(d, names, spec) for d in spec.dims]
         return shapes
 
-    def _extent(self, dim: Any, names: dict[str, Any], spec: BufferSpec) -> Index:
+    def _extent(self, dim: Dim, names: Names, spec: BufferSpec) -> Index:
         if isinstance(dim, int):
             return Index.constant(dim)
         item = names[dim] if isinstance(dim, str) else self.evaluate(dim)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, Loop, is_size
+from tir_mlir.dialect.ir import Block, Func, Loop, is_size
 from tir_mlir.script.parser.items import Const, ScriptValue, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError, SourceText
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class NameBinding:
     """What a name is bound to, the line of the definition, and the nesting depth of blocks with iters there."""
 
-    item: Any
+    item: object
     line: int
     kind: str  # parameter, buffer, loop, iter, value, size
     depth: int = 0
@@ -44,7 +44,7 @@ class NameFrame(dict[str, NameBinding]):
 class Scope:
     """Nested frames of names, on top of the names of the surrounding Python program."""
 
-    def __init__(self, python: Mapping[str, Any], assigned: Mapping[str, int]):
+    def __init__(self, python: Mapping[str, object], assigned: Mapping[str, int]):
         self.python = python
         self.assigned = assigned  # every name the function defines, with the first line that does
         self.frames: list[NameFrame] = [NameFrame()]
@@ -54,7 +54,7 @@ class Scope:
         self.in_regions = False  # T.reads and T.writes, which stand at the start of a block and are parsed after it
         self.unrolled: set[str] = set()  # names assigned in static loops, which may be bound again
 
-    def define(self, name: str, item: Any, node: ast.AST, kind: str) -> None:
+    def define(self, name: str, item: object, node: ast.AST, kind: str) -> None:
         old = self.frames[-1].get(name)
         if old is not None and old.kind in ("parameter", "buffer", "iter") and old.item is not item:
             raise ParseError(f"{name} is already a {old.kind} (line {old.line}); choose another name")
@@ -62,7 +62,7 @@ class Scope:
         if kind != "stride" and name not in self.frames[-1].local:
             self.frames[-1].bound.setdefault(name, node)
 
-    def python_value(self, name: str) -> Any:
+    def python_value(self, name: str) -> object:
         """The value of a name in the surrounding Python program, or MISSING."""
         if name in self.python:
             return self.python[name]
@@ -74,7 +74,7 @@ class Scope:
                 return frame[name]
         return None
 
-    def lookup(self, name: str) -> Any:
+    def lookup(self, name: str) -> object:
         """Resolve a name. Raises ParseError if it is unknown, not yet defined, or out of scope."""
         binding = self.find(name)
         if binding is not None:
@@ -116,10 +116,11 @@ class Scope:
     def rebinding_advice(self, name: str, binding: NameBinding) -> str:
         """What to write for a name that a nest binds again."""
         items = [b.item for b in (self.ended.get(name), binding) if b is not None]
-        items = [Const(item) if isinstance(item, bool | int | float) else item for item in items]
-        if binding.kind in ("loop", "iter", "buffer", "parameter") or not all(map(is_expr, items)):
+        exprs = [Const(item) if isinstance(item, bool | int | float) else item for item in items]
+        exprs = [item for item in exprs if is_expr(item)]
+        if binding.kind in ("loop", "iter", "buffer", "parameter") or len(exprs) < len(items):
             return f"choose another name there, if the {binding.kind} of line {binding.line} is meant"
-        dtype = dtype_of(next((item for item in items if isinstance(item, ScriptValue)), items[0]))
+        dtype = dtype_of(next((item for item in exprs if isinstance(item, ScriptValue)), exprs[0]))
         buffer = f'{name} = T.alloc_buffer((1,), "{dtype}", scope="local")'
         return f"use a buffer for a value that changes, {buffer} and {name}[0] = ...; or another name there"
 
@@ -184,7 +185,7 @@ class ParserState:
     func: Func | None = None
     allocation_scopes: list[AllocationScope] = field(default_factory=list)
     loops: dict[ir.Value, Loop] = field(default_factory=dict)
-    blocks: list[Any] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
     block_nodes: dict[int, BlockNodes] = field(default_factory=dict)
     run: Callable[[Sequence[ast.stmt]], None] | None = None  # parses statements
     inlined: int = 0  # calls being inlined

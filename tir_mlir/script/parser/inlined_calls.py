@@ -16,7 +16,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -41,15 +41,20 @@ Function = ast.FunctionDef | ast.Lambda
 class LocalLambda:
     """A lambda written in a program: inlined where it is called, and a Python function for Python's own calls."""
 
-    def __init__(self, node: ast.Lambda, state: ParserState, run: Callable[[ast.expr], Any]):
+    def __init__(self, node: ast.Lambda, state: ParserState, run: Callable[[ast.expr], object]):
         self.node, self.source, self.run = node, state.source, run
         self.scope = Scope(state.scope.python, {})
         self.scope.frames = list(state.scope.frames)
 
     __name__ = "lambda"
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return self.run(self.node)(*args, **keywords)
+    def __call__(self, *args: object, **keywords: object) -> object:
+        function = self.run(self.node)
+        assert callable(function)
+        return function(*args, **keywords)
+
+
+Inlinable = types.FunctionType | Macro | LocalLambda
 
 
 class InlinedSource(SourceText):
@@ -75,20 +80,23 @@ class InlinedBody:
     name: str
     node: Function
     source: SourceText
-    names: Mapping[str, Any]
+    names: Mapping[str, object]
 
 
 # ---- calls
 
 
-def is_inlinable(callee: Any) -> bool:
+def is_inlinable(callee: object) -> bool:
     """Whether a callee has a body that can be inlined."""
-    return isinstance(_unwrap_callee(callee)[0], types.FunctionType | Macro | LocalLambda)
+    return isinstance(_unwrap_callee(callee)[0], Inlinable)
 
 
-def call(evaluate: Evaluator, callee: Any, args: Sequence[Any], keywords: dict[str, Any], node: ast.Call) -> Any:
+def call(
+    evaluate: Evaluator, callee: object, args: Sequence[object], keywords: dict[str, object], node: ast.Call
+) -> object:
     """Inline a call. Returns the value of a function; None for a macro of statements."""
     function, args, keywords = _unwrap_callee(callee, args, keywords)
+    assert isinstance(function, Inlinable)
     macro = function if isinstance(function, Macro) else None
     body = _body(function)
     bound = _bind_arguments(body, function, args, keywords)
@@ -120,8 +128,8 @@ def _check_own_names(state: ParserState, body: InlinedBody) -> None:
 
 
 def _unwrap_callee(
-    callee: Any, args: Sequence[Any] = (), keywords: Any = None
-) -> tuple[Any, list[Any], dict[str, Any]]:
+    callee: object, args: Sequence[object] = (), keywords: Mapping[str, object] | None = None
+) -> tuple[object, list[object], dict[str, object]]:
     """The function behind `functools.partial` objects and bound methods, and all its arguments."""
     positional, named = list(args), dict(keywords or {})
     while True:
@@ -134,7 +142,9 @@ def _unwrap_callee(
             return callee, positional, named
 
 
-def _bind_arguments(body: InlinedBody, function: Any, args: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
+def _bind_arguments(
+    body: InlinedBody, function: Inlinable, args: Sequence[object], keywords: dict[str, object]
+) -> dict[str, object]:
     """The argument of each parameter."""
     signature = _signature(function)
     try:
@@ -145,7 +155,7 @@ def _bind_arguments(body: InlinedBody, function: Any, args: Sequence[Any], keywo
     return bound_args.arguments
 
 
-def _signature(function: Any) -> inspect.Signature:
+def _signature(function: Inlinable) -> inspect.Signature:
     if not isinstance(function, LocalLambda):
         return inspect.signature(function.func if isinstance(function, Macro) else function)
     params = function.node.args
@@ -155,13 +165,13 @@ def _signature(function: Any) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter(a.arg, kind) for a in (*params.posonlyargs, *params.args)])
 
 
-def _name_argument(item: Any, name: str, tree: Function) -> Any:
+def _name_argument(item: object, name: str, tree: Function) -> object:
     """An argument; a computed value that the body uses several times gets its name, so that it prints once."""
     uses = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(tree))
     return named_value(item, name) if uses > 1 else item
 
 
-def named_value(item: Any, name: str) -> Any:
+def named_value(item: object, name: str) -> object:
     """Give the op of a computed value a name, unless it has one."""
     if isinstance(item, ScriptValue) and not isinstance(item.ssa.owner, ir.Block):
         op = item.ssa.owner.operation
@@ -170,7 +180,7 @@ def named_value(item: Any, name: str) -> Any:
     return item
 
 
-def _scope(state: ParserState, body: InlinedBody, function: Any, hygienic: bool) -> Scope:
+def _scope(state: ParserState, body: InlinedBody, function: Inlinable, hygienic: bool) -> Scope:
     """The names that a body sees: its own, those around its definition; without hygiene those of the caller."""
     outer = state.scope
     if isinstance(function, LocalLambda):
@@ -201,14 +211,14 @@ def _switch_scope(state: ParserState, scope: Scope, source: SourceText) -> Itera
 # ---- the text of a function
 
 
-def remember(function: Any, node: ast.AST, source: SourceText) -> None:
+def remember(function: object, node: ast.AST, source: SourceText) -> None:
     """Keep the AST of a function that was made from text, which is in no file."""
     value = getattr(node, "value", node)
     if isinstance(function, types.FunctionType) and isinstance(value, ast.FunctionDef | ast.Lambda):
         setattr(function, _TEXT, (value, source))
 
 
-def _body(function: Any) -> InlinedBody:
+def _body(function: Inlinable) -> InlinedBody:
     if isinstance(function, LocalLambda):
         return InlinedBody("the lambda", function.node, function.source, {})
     function = function.func if isinstance(function, Macro) else function
@@ -255,7 +265,7 @@ def _code(node: ast.Lambda) -> types.CodeType:
     return next(c for c in code.co_consts if isinstance(c, types.CodeType))
 
 
-def _facts(code: types.CodeType) -> tuple[Any, ...]:
+def _facts(code: types.CodeType) -> tuple[object, ...]:
     """What a lambda's code has wherever it is compiled: its parameters, names and constants."""
     constants = [repr(c) for c in code.co_consts if not isinstance(c, types.CodeType)]
     return code.co_varnames, sorted({*code.co_names, *code.co_freevars}), sorted(constants)
@@ -276,7 +286,7 @@ def _relocate_to_call(tree: Function, call_: ast.AST) -> Function:
 
 
 class _Returned(Exception):
-    def __init__(self, value: Any):
+    def __init__(self, value: object):
         self.value = value
 
 
@@ -286,7 +296,7 @@ class _FunctionBody:
     def __init__(self, evaluate: Evaluator, name: str):
         self.evaluate, self.name = evaluate, name
 
-    def value(self, tree: ast.FunctionDef) -> Any:
+    def value(self, tree: ast.FunctionDef) -> object:
         try:
             self._run(tree.body)
         except _Returned as returned:
@@ -334,7 +344,7 @@ class _FunctionBody:
         operation.inner = getattr(stmt, "inner", None)  # type: ignore[attr-defined]
         self._bind(stmt.target, self.evaluate(operation))
 
-    def _bind(self, target: ast.expr, item: Any) -> None:
+    def _bind(self, target: ast.expr, item: object) -> None:
         if isinstance(target, ast.Tuple | ast.List):
             if not isinstance(item, tuple | list) or len(item) != len(target.elts):
                 raise ParseError(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")

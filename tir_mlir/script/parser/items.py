@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import TypeGuard
 
 from mlir import ir
 
@@ -82,16 +82,16 @@ class PointerValue:
 class Slice:
     """`begin:end` in a region; `begin:end:step` in an access of several elements."""
 
-    begin: Any
-    end: Any
-    step: Any = None
+    begin: object
+    end: object
+    step: object = None
 
 
 @dataclass(frozen=True)
 class Ramp:
     """`T.ramp(base, stride, lanes)`: the index of an access of several elements."""
 
-    base: Any
+    base: object
     stride: int
     lanes: int
 
@@ -106,7 +106,7 @@ class BufferRef:
     shape: list[Index]
     scope: str = "global"
     stride_values: list[ir.Value] = field(default_factory=list)
-    metadata: Any = None  # the memref.extract_strided_metadata that binds its stride variables
+    metadata: ir.OpView | None = None  # the memref.extract_strided_metadata that binds its stride variables
 
     @property
     def rank(self) -> int:
@@ -148,7 +148,7 @@ class UnboundVar:
 Expr = Const | Index | AffineExtremum | ScriptValue | AffineCondition
 
 
-def is_expr(item: Any) -> bool:
+def is_expr(item: object) -> TypeGuard[Expr]:
     return isinstance(item, Const | Index | AffineExtremum | ScriptValue | AffineCondition)
 
 
@@ -161,7 +161,7 @@ def dtype_of(item: Expr) -> str:
     return "bool" if isinstance(item, AffineCondition) else "int32"
 
 
-def as_index(item: Any) -> Index | None:
+def as_index(item: object) -> Index | None:
     """The affine form of an integer expression, if it has one."""
     if isinstance(item, Index):
         return item
@@ -176,13 +176,13 @@ def as_index(item: Any) -> Index | None:
     return None
 
 
-def as_const(item: Any) -> int | None:
+def as_const(item: object) -> int | None:
     """The value of a constant integer expression, else None."""
     index = as_index(item)
     return None if index is None else index.as_constant()
 
 
-def describe(item: Any) -> str:
+def describe(item: object) -> str:
     """A description of an item for error messages."""
     if isinstance(item, BufferRef):
         return f"buffer {item.name}"
@@ -215,7 +215,7 @@ def describe(item: Any) -> str:
     return f"{item!r} ({type(item).__name__})" if _has_readable_repr(item) else f"a {type(item).__name__}"
 
 
-def _has_readable_repr(item: Any) -> bool:
+def _has_readable_repr(item: object) -> bool:
     """Whether `repr` of an item is readable by the user."""
     if isinstance(item, tuple | list | dict):
         return all(map(_has_readable_repr, item.values() if isinstance(item, dict) else item))
@@ -228,7 +228,7 @@ def mlir_type(dtype: str) -> ir.Type:
     return ir.Type.parse("!llvm.ptr") if dtype == "handle" else dtypes.to_mlir(dtype)
 
 
-def constants(items: Sequence[Any]) -> list[int] | None:
+def constants(items: Sequence[object]) -> list[int] | None:
     """All as Python integers, or None."""
     numbers = [as_const(i) for i in items]
     return None if None in numbers else numbers  # type: ignore[return-value]

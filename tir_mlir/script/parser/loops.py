@@ -7,7 +7,6 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from mlir import ir
 
@@ -65,11 +64,12 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
     upper = _parse_bound(evaluate, end, "min")
     bounds = Bounds(low, upper, end, _is_wide(evaluate, upper, end))
     kind = LOOPS.get(word) or _tag(evaluate, args, call)
-    notes = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else {}
-    if not isinstance(notes or {}, dict):
+    notes = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else None
+    notes = notes or {}
+    if not isinstance(notes, dict):
         raise state.error(args["annotations"], f"the annotations of a loop are a dictionary, not {notes!r}")
-    state.source.check_annotations(call, notes or {}, annotation_keys.LOOP)
-    _nest(evaluate, node, [(node.target, bounds)], kind, notes or {}, run)
+    state.source.check_annotations(call, notes, annotation_keys.LOOP)
+    _nest(evaluate, node, [(node.target, bounds)], kind, notes, run)
 
 
 def is_launch(evaluate: Evaluator, stmt: ast.stmt) -> bool:
@@ -102,7 +102,7 @@ def parse_launch(
     _nest(evaluate, loop, [(target, bounds)], _tag(evaluate, args, call), {}, run)
 
 
-def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, Any]:
+def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, object]:
     """The kind of loop that a call makes, "" for a call of a Python function."""
     callee = evaluate(call.func)
     if callee is range:
@@ -118,7 +118,7 @@ def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, Any]:
 # ---- loops over Python values
 
 
-def _static_range(evaluate: Evaluator, callee: Any, call: ast.expr) -> range:
+def _static_range(evaluate: Evaluator, callee: object, call: ast.expr) -> range:
     """The iterations of `T.static_range(start, stop, step)`."""
     state = evaluate.state
     assert isinstance(call, ast.Call)
@@ -143,7 +143,7 @@ def _static_range(evaluate: Evaluator, callee: Any, call: ast.expr) -> range:
     return range(*((0, start) if stop is None else (start, stop)), numbers.get("step", 1))
 
 
-def _unroll(evaluate: Evaluator, node: ast.For, items: Any, run: Callable[[list[ast.stmt]], None]) -> None:
+def _unroll(evaluate: Evaluator, node: ast.For, items: object, run: Callable[[list[ast.stmt]], None]) -> None:
     """Parse the body once for each item, with the target bound to it.
 
     As in Python, the names that the body binds to values keep them in the next iteration, and after the loop; buffers
@@ -166,7 +166,7 @@ def _is_store(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
-def _static_items(evaluate: Evaluator, node: ast.For, items: Any) -> list[Any]:
+def _static_items(evaluate: Evaluator, node: ast.For, items: object) -> list[object]:
     """The items of a static loop."""
     error = evaluate.state.error
     if is_expr(items) or isinstance(items, str | bytes | set | frozenset) or not isinstance(items, Iterable):
@@ -183,7 +183,7 @@ def _static_items(evaluate: Evaluator, node: ast.For, items: Any) -> list[Any]:
     return iterations
 
 
-def _bind(evaluate: Evaluator, target: ast.expr, item: Any) -> None:
+def _bind(evaluate: Evaluator, target: ast.expr, item: object) -> None:
     """Bind the target of a static loop: a name, or nested tuples of names."""
     error = evaluate.state.error
     if isinstance(target, ast.Name):
@@ -201,7 +201,7 @@ def _bind(evaluate: Evaluator, target: ast.expr, item: Any) -> None:
         _bind(evaluate, element, part)
 
 
-def _arguments(evaluate: Evaluator, word: str, callee: Any, call: ast.Call) -> dict[str, ast.expr]:
+def _arguments(evaluate: Evaluator, word: str, callee: object, call: ast.Call) -> dict[str, ast.expr]:
     if callee is range:
         if len(call.args) > 2 or call.keywords:
             message = "range takes an extent, or a start and a stop; for a step, scale the index"
@@ -226,7 +226,7 @@ def _tag(evaluate: Evaluator, args: dict[str, ast.expr], call: ast.Call) -> str:
     tag = evaluate.python(args["thread"], "a thread axis") if "thread" in args else ""
     if tag not in _TAGS and not str(tag).startswith("vthread"):
         raise evaluate.state.error(call, f"{tag!r} is not a thread axis; use one of {', '.join(_TAGS)}")
-    return tag
+    return str(tag)
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def _nest(
     node: ast.For,
     parts: list[tuple[ast.expr, Bounds]],
     kind: str,
-    annotations: dict[str, Any],
+    annotations: dict[str, object],
     run: Callable[[list[ast.stmt]], None],
 ) -> None:
     if not parts:
@@ -290,7 +290,7 @@ def _nest(
 
 
 def _loop(
-    evaluate: Evaluator, name: str, bounds: Bounds, kind: str, annotations: dict[str, Any]
+    evaluate: Evaluator, name: str, bounds: Bounds, kind: str, annotations: dict[str, object]
 ) -> tuple[ir.Block, Index | ScriptValue]:
     """Create an empty loop: `affine.for`, or `scf.for` where a bound is not an affine expression. Its body and
     variable."""

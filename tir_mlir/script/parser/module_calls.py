@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import memref
@@ -142,8 +142,12 @@ def _view(part: BufferRef | RegionRef, param: Buffer) -> ir.Value:
     layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in dims])
     static = [_DYNAMIC if s is None else s for s in sizes]
     type_ = ir.MemRefType.get([static[k] for k in dims], source.element_type, layout, source.memory_space)
-    offsets: list[Any] = [m if m is not None else create.apply(i) for m, i in zip(fixed, part.mins, strict=True)]
-    extents: list[Any] = [s if s is not None else create.apply(e) for s, e in zip(sizes, part.extents, strict=True)]
+    offsets: list[ir.Value | int] = [
+        m if m is not None else create.apply(i) for m, i in zip(fixed, part.mins, strict=True)
+    ]
+    extents: list[ir.Value | int] = [
+        s if s is not None else create.apply(e) for s, e in zip(sizes, part.extents, strict=True)
+    ]
     return memref.subview(part.buffer.ssa, offsets, extents, [1] * len(sizes), result_type=type_)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, memref
@@ -27,7 +26,7 @@ class BufferSpec:
     """A buffer parameter, before the function op is created."""
 
     name: str
-    dims: list[Any]
+    dims: list[Dim]
     dtype: str = "float32"
     strides: list[int | str] = field(default_factory=list)
     scope: str = "global"
@@ -43,8 +42,8 @@ class BufferSpec:
             sizes, dtypes.element_type(self.dtype), layout=strided_layout(self.strides), memory_space=space
         )
 
-    def facts(self) -> dict[str, Any]:
-        attributes: dict[str, Any] = {attrs.NAME: self.name}
+    def facts(self) -> dict[str, object]:
+        attributes: dict[str, object] = {attrs.NAME: self.name}
         if self.offset_factor:
             attributes[attrs.OFFSET_FACTOR] = self.offset_factor
         if self.align not in (0, attrs.DEFAULT_ALIGN):
@@ -65,12 +64,12 @@ class ScalarSpec:
     def type(self) -> ir.Type:
         return ir.IndexType.get() if self.dtype in ("int32", "int64") else dtypes.element_type(self.dtype)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         wide = {attrs.DTYPE: self.dtype} if self.dtype == "int64" else {}  # both are of type `index`
         return {attrs.NAME: self.name, **wide, **_dtype_attributes(self.dtype)}
 
 
-def _dtype_attributes(dtype: str) -> dict[str, Any]:
+def _dtype_attributes(dtype: str) -> dict[str, object]:
     """The attribute of a type that the MLIR type does not show."""
     return {attrs.DTYPE: dtype} if dtypes.is_unsigned(dtype) else {}
 
@@ -87,16 +86,18 @@ def strided_layout(strides: Sequence[int | str]) -> ir.Attribute | None:
 
 
 Buffers = list[tuple[BufferSpec, ir.Value]]
+Names = dict[str, BufferRef | Index | ScriptValue]
+"""What the names of a function stand for."""
 
 
 def make_func(
     state: ParserState,
     name: str,
     specs: Sequence[Spec],
-    attributes: dict[str, Any],
+    attributes: dict[str, str],
     private: bool,
-    solve: Callable[[Buffers, dict[str, Any]], None] | None = None,
-) -> dict[str, BufferRef | Index | ScriptValue]:
+    solve: Callable[[Buffers, Names], None] | None = None,
+) -> Names:
     """Create the function and bind its shape and stride variables. Returns the item of every name it defines.
 
     solve: binds variables that occur in extents only inside expressions.
@@ -107,7 +108,7 @@ def make_func(
     owner = AllocationScope(state.func.body)
     state.allocation_scopes.append(owner)
     args = state.func.args
-    names: dict[str, Any] = {}
+    names: Names = {}
     for spec, arg in zip(specs, args, strict=True):
         if isinstance(spec, ScalarSpec):
             names[spec.name] = (
@@ -120,8 +121,8 @@ def make_func(
         if solve is not None:
             solve(buffers, names)
         for spec, arg in buffers:
-            names[spec.name] = BufferRef(spec.name, arg, spec.dtype, [], spec.scope)
-            _bind_strides(spec, names[spec.name], names)
+            buffer = names[spec.name] = BufferRef(spec.name, arg, spec.dtype, [], spec.scope)
+            _bind_strides(spec, buffer, names)
 
     owner.prologue(bind)
     return names
@@ -134,7 +135,7 @@ def _spec_type(state: ParserState, spec: Spec) -> ir.Type:
         raise state.error(spec.node, str(error)) from None
 
 
-def _bind_sizes(buffers: Iterable[tuple[BufferSpec, ir.Value]], names: dict[str, Any]) -> None:
+def _bind_sizes(buffers: Iterable[tuple[BufferSpec, ir.Value]], names: Names) -> None:
     """Bind a variable that is an extent by itself to `memref.dim` of the first such buffer."""
     for spec, arg in buffers:
         for axis, dim in enumerate(spec.dims):
@@ -144,7 +145,7 @@ def _bind_sizes(buffers: Iterable[tuple[BufferSpec, ir.Value]], names: dict[str,
                 names[dim] = Index.from_value(size)
 
 
-def _bind_strides(spec: BufferSpec, buffer: BufferRef, names: dict[str, Any]) -> None:
+def _bind_strides(spec: BufferSpec, buffer: BufferRef, names: Names) -> None:
     if any(isinstance(s, str) for s in spec.strides):
         bind_strides(buffer, spec.strides)
         for stride, value in zip(spec.strides, buffer.stride_values, strict=True):
@@ -160,17 +161,16 @@ def bind_strides(buffer: BufferRef, strides: Sequence[int | str]) -> None:
     buffer.stride_values = list(op.operation.results)[2 + len(strides) :]
 
 
-def finish_shapes(
-    state: ParserState, specs: Sequence[Spec], names: dict[str, Any], extents: dict[str, list[Index]]
-) -> None:
+def finish_shapes(state: ParserState, specs: Sequence[Spec], names: Names, extents: dict[str, list[Index]]) -> None:
     """Record symbolic shapes in the argument attributes, once every variable is bound."""
     assert state.func is not None
     facts = []
     for spec in specs:
         entry = spec.facts()
         if isinstance(spec, BufferSpec):
-            shape = extents[spec.name]
-            names[spec.name].shape = shape
+            shape, buffer = extents[spec.name], names[spec.name]
+            assert isinstance(buffer, BufferRef)
+            buffer.shape = shape
             if any(d.as_constant() is None for d in shape):
                 values = list(dict.fromkeys(v for d in shape for v in d.values))
                 exprs = [create.over_symbols(d, values) for d in shape]
@@ -180,7 +180,7 @@ def finish_shapes(
     state.func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([attrs.to_attr(f) for f in facts])
 
 
-def _name_of(value: ir.Value, names: dict[str, Any]) -> str:
+def _name_of(value: ir.Value, names: Names) -> str:
     matches = (n for n, item in names.items() if isinstance(item, Index) and item.is_value() == value)
     return next(matches, None) or symbol_name(value)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, llvm, memref
@@ -32,7 +31,7 @@ from tir_mlir.script.parser.items import (
 from tir_mlir.script.parser.source import ParseError
 
 
-def attribute(buffer: BufferRef, name: str) -> Any:
+def attribute(buffer: BufferRef, name: str) -> object:
     """`buffer.name` in a program."""
     if name == "elem_offset":
         return BufferProperty(buffer, name, lambda: ScriptValue(list(metadata(buffer).operation.results)[1], "int32"))
@@ -59,7 +58,7 @@ class BufferMethod:
         self.name = name
 
 
-def stride(item: BufferProperty, key: Any) -> Any:
+def stride(item: BufferProperty, key: object) -> object:
     """`A.strides[0]`, from the metadata op of the buffer."""
     axis = as_const(key)
     if item.what != "strides" or axis is None or not -item.buffer.rank <= axis < item.buffer.rank:
@@ -77,16 +76,16 @@ def _is_top(value: ir.Value) -> bool:
     return parent is not None and isa(parent, FuncOp)
 
 
-def metadata(buffer: BufferRef) -> Any:
+def metadata(buffer: BufferRef) -> ir.OpView:
     """The `memref.extract_strided_metadata` of a buffer: the one that binds its strides, or a new one here."""
     return buffer.metadata if buffer.metadata is not None else memref.ExtractStridedMetadataOp(buffer.ssa)
 
 
-def _strides(op: Any, rank: int) -> list[ir.Value]:
+def _strides(op: ir.OpView, rank: int) -> Sequence[ir.Value]:
     return list(op.operation.results)[2 + rank :]
 
 
-def region(buffer: BufferRef, items: Sequence[Any], widen: bool = False) -> RegionRef:
+def region(buffer: BufferRef, items: Sequence[object], widen: bool = False) -> RegionRef:
     """The region that subscripts with slices and single indices select. `widen`: all of an axis where an index is not
     affine, which else is an error."""
     items = [] if list(items) == [()] else items
@@ -108,7 +107,7 @@ def region(buffer: BufferRef, items: Sequence[Any], widen: bool = False) -> Regi
     return RegionRef(buffer, mins, extents)
 
 
-def _affine(item: Any, widen: bool) -> Index | None:
+def _affine(item: object, widen: bool) -> Index | None:
     """A bound of a region as an affine expression; with `widen`, None for a computed integer."""
     index = as_index(item)
     if index is not None:
@@ -120,7 +119,7 @@ def _affine(item: Any, widen: bool) -> Index | None:
     return None
 
 
-def python_value(item: Any, what: str) -> Any:
+def python_value(item: object, what: str) -> object:
     """The parse-time value of an item, for names, attributes and annotations."""
     if isinstance(item, Const):
         return item.value
@@ -140,7 +139,7 @@ def python_value(item: Any, what: str) -> Any:
 # ---- access pointers
 
 
-def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0, extent: Any = None) -> PointerValue:
+def access_ptr(buffer: BufferRef, mask: object, offset: object = 0, extent: object = None) -> PointerValue:
     """A pointer to the first element of the buffer plus `offset` elements, tagged with its access mode.
 
     A constant `extent` is the number of elements that it accesses; without one it may access all of the buffer.
@@ -171,7 +170,7 @@ def _pointer(base: ir.Value, start: ir.Value, buffer: BufferRef, mask: str) -> P
     return PointerValue(result)
 
 
-def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> PointerValue:
+def tvm_access_ptr(data: object, offset: object, mask: object) -> PointerValue:
     """`T.tvm_access_ptr(type, A.data, A.elem_offset, extent, mask)`: the printed form of `A.access_ptr(mask)`."""
     if not (isinstance(data, BufferProperty) and data.what == "data"):
         raise ParseError(f"the data of an access pointer is A.data for a buffer A, not {describe(data)}")
@@ -189,7 +188,7 @@ def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> PointerValue:
     return _pointer(base, create.apply(start) if isinstance(start, Index) else start, buffer, text)  # type: ignore[arg-type]
 
 
-def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str, as_op: bool = False) -> Any:
+def call_extern(module: ir.Module, name: str, args: Sequence[object], dtype: str, as_op: bool = False) -> object:
     """Create `func.call @name(args)`. The first call declares the function; later calls must have the same type.
 
     Returns its result; with `as_op` the op.
@@ -205,7 +204,7 @@ def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str, a
     return PointerValue(op.results[0]) if dtype == "handle" else arithmetic.make_value(op.results[0], dtype)
 
 
-def matrix_call(module: ir.Module, name: str, items: dict[str, Any]) -> None:
+def matrix_call(module: ir.Module, name: str, items: dict[str, object]) -> None:
     """A call of a matrix function, `func.call @tvm_mma_sync`; its layout is the attribute `tir.layout`."""
     layout = items.pop("layout", None)
     for key, mode in MATRIX_CALLS[name].items():
@@ -216,11 +215,12 @@ def matrix_call(module: ir.Module, name: str, items: dict[str, Any]) -> None:
     if "value" in items:
         items["value"] = arithmetic.cast(items["value"], "float32")
     call = call_extern(module, name, list(items.values()), "void", as_op=True)
+    assert isinstance(call, ir.Operation)
     if layout is not None:
         call.attributes[attrs.LAYOUT] = ir.StringAttr.get(str(python_value(layout, "the layout")))
 
 
-def _argument(item: Any) -> ir.Value:
+def _argument(item: object) -> ir.Value:
     if isinstance(item, PointerValue):
         return item.ssa
     if isinstance(item, BufferProperty) and item.what == "data":

@@ -5,17 +5,16 @@ from __future__ import annotations
 import types
 from collections import ChainMap
 from collections.abc import Mapping
-from typing import Any
 
-_NAMESPACES: dict[str, Any] = {}
+_NAMESPACES: dict[str, object] = {}
 
 
-def of_function(func: types.FunctionType, frame: types.FrameType | None) -> Mapping[str, Any]:
+def of_function(func: types.FunctionType, frame: types.FrameType | None) -> Mapping[str, object]:
     """The names visible in a function: its closure, then the locals around its definition, then its globals.
 
     Names used only in annotations are not in the closure, so the defining frames are searched as well.
     """
-    maps: list[dict[str, Any]] = [_closure(func)]
+    maps: list[dict[str, object]] = [_closure(func)]
     current: types.FrameType | None = frame
     while current is not None and current.f_locals is not current.f_globals:
         maps.append(dict(current.f_locals))
@@ -25,7 +24,7 @@ def of_function(func: types.FunctionType, frame: types.FrameType | None) -> Mapp
     return ChainMap(*maps, func.__globals__)
 
 
-def _closure(func: types.FunctionType) -> dict[str, Any]:
+def _closure(func: types.FunctionType) -> dict[str, object]:
     variables = {}
     for name, cell in zip(func.__code__.co_freevars, func.__closure__ or (), strict=True):
         try:
@@ -35,12 +34,12 @@ def _closure(func: types.FunctionType) -> dict[str, Any]:
     return variables
 
 
-def set_namespaces(tir: Any, ir: Any) -> None:
+def set_namespaces(tir: types.ModuleType, ir: types.ModuleType) -> None:
     """Give the parser the modules that `T` and `I` denote in text (the namespaces import the parser, not reverse)."""
     script = types.SimpleNamespace(ir_module=ir.ir_module, ir=ir, tir=tir)
     _NAMESPACES.update(T=tir, tir=tir, I=ir, tvm=types.SimpleNamespace(script=script), tir_mlir=None)
 
 
-def namespaces() -> dict[str, Any]:
+def namespaces() -> dict[str, object]:
     """The names that printed programs use: `T`, `I`, `tvm.script`."""
     return dict(_NAMESPACES)

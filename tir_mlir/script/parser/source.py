@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from itertools import islice
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from mlir import ir
 
@@ -48,7 +48,7 @@ class SourceText:
         return SourceText(filename, lines, 1, min(margins, default=0))
 
     @staticmethod
-    def of_function(func: Callable[..., Any]) -> SourceText:
+    def of_function(func: Callable[..., object]) -> SourceText:
         """The source of a function from its file, a notebook cell, or any other linecache entry."""
         code = func.__code__
         lines = linecache.getlines(code.co_filename, func.__globals__)

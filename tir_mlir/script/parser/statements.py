@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, memref
@@ -201,7 +200,7 @@ class FunctionParser:
         value = self.evaluate.binary(arithmetic.BINARY[type(stmt.op)], old, self.evaluate(stmt.value), stmt)
         self.evaluate.store(buffer, items, value, target)
 
-    def _element(self, target: ast.Subscript) -> tuple[BufferRef, list[Any]]:
+    def _element(self, target: ast.Subscript) -> tuple[BufferRef, list[object]]:
         base = self.evaluate(target.value)
         if not isinstance(base, BufferRef):
             raise self.state.error(target, f"cannot store to {describe(base)}; store to a buffer: A[i, j] = value")
@@ -227,14 +226,14 @@ class FunctionParser:
             return partial(self._unpack, target, self.evaluate(value))
         raise ParseError(f"cannot assign to {ast.unparse(target)}")
 
-    def _store(self, target: ast.Subscript, item: Any) -> None:
+    def _store(self, target: ast.Subscript, item: object) -> None:
         buffer, items = self._element(target)
         try:
             self.evaluate.store(buffer, items, item, target)
         except ParseError as refused:
             raise self.state.error(target, str(refused)) from None
 
-    def _unpack(self, target: ast.Tuple | ast.List, item: Any) -> None:
+    def _unpack(self, target: ast.Tuple | ast.List, item: object) -> None:
         elements = target.elts
         if not isinstance(item, tuple | list) or len(item) != len(elements):
             raise ParseError(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
@@ -257,7 +256,7 @@ class FunctionParser:
     def _buffer(self, target: ast.Name, buffer: BufferRef) -> None:
         self.state.scope.define(target.id, buffer, target, "buffer")
 
-    def _define(self, target: ast.expr, item: Any) -> None:
+    def _define(self, target: ast.expr, item: object) -> None:
         """Bind a name to a value; the op of an SSA value keeps the name as an attribute."""
         if not isinstance(target, ast.Name):
             raise ParseError(f"cannot assign to {ast.unparse(target)}")
@@ -307,7 +306,7 @@ def _run_all(parts: Sequence[Callable[[], None]]) -> None:
         part()
 
 
-def _declare_wide(size: Any) -> None:
+def _declare_wide(size: object) -> None:
     """Mark a shape variable as declared by `T.int64()`."""
     value = size.is_value() if isinstance(size, Index) else None
     if value is not None and not isinstance(value.owner, ir.Block) and len(value.owner.results) == 1:
@@ -347,7 +346,7 @@ def _is_axis(node: ast.expr) -> bool:
 
 
 def solve_shape_vars(
-    evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], names: dict[str, Any]
+    evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], names: parameters.Names
 ) -> None:
     """Bind the remaining variables: for an extent `n * 16 + 3`, n is `(extent - 3) // 16`.
 
@@ -359,7 +358,7 @@ def solve_shape_vars(
                 _solve_one(evaluate, arg, axis, dim, name, names)
 
 
-def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | None:
+def _open(evaluate: Evaluator, dim: ast.expr, names: parameters.Names) -> str | None:
     """The only unbound variable of an extent, or None."""
     variables = {n.id for n in ast.walk(dim) if isinstance(n, ast.Name)} - set(names)
     bindings = {n: evaluate.state.scope.find(n) for n in variables}
@@ -367,7 +366,9 @@ def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | No
     return unbound[0] if len(unbound) == 1 else None
 
 
-def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: dict[str, Any]) -> None:
+def _solve_one(
+    evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: parameters.Names
+) -> None:
     extent = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
     with evaluate.state.scope.frame():
         for symbol, item in {**names, name: Index.from_value(extent)}.items():
@@ -397,7 +398,7 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     extents = [_extent(s) for s in items]
     if is_huge(extents):
         raise ParseError(f"buffer {name} has more elements than 64 bits can count")
-    dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
+    dtype = str(evaluate.python(args["dtype"], "dtype")) if "dtype" in args else "float32"
     scope = (evaluate.python(args["scope"], "scope") if "scope" in args else "") or "global"
     if not isinstance(scope, str):
         raise ParseError(f'the scope of {name} is a string such as "global", not {describe(scope)}')
@@ -412,7 +413,7 @@ def _declare_wide_extents(buffer: ir.Value) -> None:
     buffer.owner.attributes[attrs.EXTENT_DTYPE] = ir.StringAttr.get("int64")
 
 
-def _extent(item: Any) -> int | Index:
+def _extent(item: object) -> int | Index:
     number = as_const(item)
     if number is not None:
         if number < 0:
@@ -437,7 +438,7 @@ def arena_view(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         raise ParseError(f"an arena is a global buffer of int8 with one axis; {arena.name} is none")
     shape = evaluate(args["shape"])
     extents = [_extent(s) for s in _as_tuple(shape)]
-    dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
+    dtype = str(evaluate.python(args["dtype"], "dtype")) if "dtype" in args else "float32"
     if unknown := [key for key in args if key not in ("shape", "dtype", "data", "elem_offset", "byte_offset")]:
         raise ParseError(f"{name} is row-major in the memory of {arena.name}: T.decl_buffer takes no {unknown[0]} here")
     offset = _byte_offset(evaluate, args, dtype)
@@ -494,7 +495,7 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     return buffer
 
 
-def _as_tuple(item: Any) -> tuple[Any, ...]:
+def _as_tuple(item: object) -> tuple[object, ...]:
     return tuple(item) if isinstance(item, tuple | list) else (item,)
 
 
@@ -532,7 +533,9 @@ def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], 
     start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if is_static else dynamic  # type: ignore[operator]
     layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in dims])
     result = ir.MemRefType.get([sizes[k] for k in dims], source.element_type, layout, source.memory_space)
-    offsets: list[Any] = [m if m is not None else create.apply(i) for m, i in zip(fixed, region.mins, strict=True)]
+    offsets: list[ir.Value | int] = [
+        m if m is not None else create.apply(i) for m, i in zip(fixed, region.mins, strict=True)
+    ]
     op = memref.subview(region.buffer.ssa, offsets, sizes, [1] * len(sizes), result_type=result)
     op.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
     return BufferRef(name, op, region.buffer.dtype, extents, region.buffer.scope)

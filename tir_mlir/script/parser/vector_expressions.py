@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import arith
@@ -84,22 +84,22 @@ def _are_dense(strides: Sequence[int], shape: Sequence[int]) -> bool:
     return all(a == b * n for a, b, n in zip(strides, strides[1:], shape[1:], strict=False))
 
 
-def lanes_of(buffer: BufferRef, items: Sequence[Any]) -> StridedLanes | None:
+def lanes_of(buffer: BufferRef, items: Sequence[object]) -> StridedLanes | None:
     """The elements that subscripts with a slice or ramp select; None without one."""
-    sliced = [n for n, item in enumerate(items) if isinstance(item, Slice | Ramp)]
+    sliced = [(n, item) for n, item in enumerate(items) if isinstance(item, Slice | Ramp)]
     if not sliced:
         return None
     if len(items) != buffer.rank:
         raise ParseError(f"buffer {buffer.name} has {buffer.rank} axes but {len(items)} indices are given")
     if len(sliced) > 1:
         raise ParseError(f"a value has the lanes of one axis; {buffer.name} is sliced along {len(sliced)}: use a loop")
-    axis, item = sliced[0], items[sliced[0]]
+    axis, item = sliced[0]
     ramp = item if isinstance(item, Ramp) else _ramp(buffer, axis, item)
     indices = [_affine(buffer, ramp.base if n == axis else index) for n, index in enumerate(items)]
     return StridedLanes(buffer, indices, axis, ramp.stride, ramp.lanes)
 
 
-def _affine(buffer: BufferRef, item: Any) -> Index:
+def _affine(buffer: BufferRef, item: object) -> Index:
     index = as_index(arithmetic.as_expr(item, "an index"))
     if index is None:
         raise ParseError(
@@ -121,7 +121,7 @@ def _ramp(buffer: BufferRef, axis: int, item: Slice) -> Ramp:
     return ramp(low, step, -(-extent // step))
 
 
-def ramp(base: Any, stride: Any, lanes: Any) -> Ramp:
+def ramp(base: object, stride: object, lanes: object) -> Ramp:
     """`T.ramp(base, stride, lanes)`."""
     step, count = as_const(stride), as_const(lanes)
     if step is None:
@@ -132,9 +132,11 @@ def ramp(base: Any, stride: Any, lanes: Any) -> Ramp:
     return Ramp(base, step, count)
 
 
-def fold_ramp(op: str, lhs: Any, rhs: Any) -> Ramp | None:
+def fold_ramp(op: str, lhs: object, rhs: object) -> Ramp | None:
     """`T.ramp(0, 1, 4) + i * 4`, `i * 4 - T.ramp(...)`, `T.ramp(...) * 2` as a ramp; None for anything else."""
     ramp, scalar = (lhs, rhs) if isinstance(lhs, Ramp) else (rhs, lhs)
+    if not isinstance(ramp, Ramp):
+        return None
     index, base = as_index(scalar), as_index(ramp.base)
     if index is None or base is None:
         return None
@@ -163,7 +165,7 @@ def load(lanes: StridedLanes) -> ScriptValue:
     )
 
 
-def store(lanes: StridedLanes, item: Any) -> None:
+def store(lanes: StridedLanes, item: object) -> None:
     """Store a vector, or a scalar to every element."""
     _check(lanes)
     value = arithmetic.convert_for_store(item, lanes.dtype, f"buffer {lanes.buffer.name}")
@@ -186,7 +188,7 @@ def _check(lanes: StridedLanes) -> None:
 # ---- calls
 
 
-def dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: object) -> str:
     """The name of a type given as a string or as `T.int8x4`."""
     dtype = dtype.dtype if isinstance(dtype, DType) else dtype
     if not isinstance(dtype, str) or not (dtype in dtypes.NAMES or dtypes.is_vector(dtype)):
@@ -194,7 +196,7 @@ def dtype_name(dtype: Any) -> str:
     return dtype
 
 
-def _broadcast(word: str, value: Any, lanes: Any) -> Expr:
+def _broadcast(word: str, value: object, lanes: object) -> Expr:
     item, count = arithmetic.as_expr(value), ramp(0, 0, lanes).lanes
     dtype = dtype_of(item)
     if dtypes.lanes(dtype) > 1:
@@ -203,7 +205,7 @@ def _broadcast(word: str, value: Any, lanes: Any) -> Expr:
     return ScriptValue(arithmetic.to_value(item, dtype), dtype) if count > 1 else item
 
 
-def _shuffle(word: str, sources: Any, indices: Any) -> ScriptValue:
+def _shuffle(word: str, sources: object, indices: object) -> ScriptValue:
     """The lanes of vectors, one after another, that the indices select; one index gives a scalar."""
     if not isinstance(sources, list | tuple) or not isinstance(indices, list | tuple) or not sources or not indices:
         raise ParseError(f"T.{word} takes lists: T.{word}([a, b], [0, 1])")
@@ -220,7 +222,7 @@ def _shuffle(word: str, sources: Any, indices: Any) -> ScriptValue:
     return arithmetic.make_value(shuffled, dtypes.with_lanes(dtype, len(picked)))
 
 
-def _half(word: str, dtype: Any, vec: Any) -> ScriptValue:
+def _half(word: str, dtype: object, vec: object) -> ScriptValue:
     item = arithmetic.as_expr(vec)
     lanes = dtypes.lanes(dtype_of(item))
     if lanes < 2 or lanes % 2:
@@ -229,14 +231,14 @@ def _half(word: str, dtype: Any, vec: Any) -> ScriptValue:
     return _of_type(word, dtype, _shuffle(word, [item], list(range(start, start + lanes // 2))))
 
 
-def _combine_vectors(word: str, dtype: Any, first: Any, second: Any) -> ScriptValue:
+def _combine_vectors(word: str, dtype: object, first: object, second: object) -> ScriptValue:
     items = [arithmetic.as_expr(first), arithmetic.as_expr(second)]
     if dtype_of(items[0]) != dtype_of(items[1]):
         raise ParseError(f"T.{word} takes two vectors of one type, not {dtype_of(items[0])} and {dtype_of(items[1])}")
     return _of_type(word, dtype, _shuffle(word, items, list(range(2 * dtypes.lanes(dtype_of(items[0]))))))
 
 
-def _of_type(word: str, dtype: Any, value: ScriptValue) -> ScriptValue:
+def _of_type(word: str, dtype: object, value: ScriptValue) -> ScriptValue:
     """The value, if it has the type that the call names."""
     if dtype_name(dtype) != dtype_of(value):
         raise ParseError(f"T.{word} of this vector is {dtype_of(value)}, not {dtype_name(dtype)}")
@@ -248,7 +250,7 @@ def _lane(item: Expr, number: int) -> ir.Value:
     return vectors.extract(value, number) if dtypes.lanes(dtype_of(item)) > 1 else value
 
 
-def _arguments(evaluate: Evaluator, node: ast.Call, *keywords: str) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(evaluate: Evaluator, node: ast.Call, *keywords: str) -> tuple[list[object], dict[str, object]]:
     """The evaluated arguments; others than these keywords are refused."""
     name = ast.unparse(node.func)
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg not in keywords for k in node.keywords):
@@ -292,7 +294,7 @@ class IntrinsicName(str):
     """The value of `T.llvm_lookup_intrinsic_id("llvm.fma")`."""
 
 
-def _lookup(word: str, name: Any) -> IntrinsicName:
+def _lookup(word: str, name: object) -> IntrinsicName:
     if not isinstance(name, str):
         raise ParseError(f'T.{word} takes the name of an intrinsic, such as "llvm.fma", not {describe(name)}')
     return IntrinsicName(name)
@@ -326,7 +328,7 @@ def _call_intrinsic(evaluate: Evaluator, node: ast.Call) -> ScriptValue:
 # ---- methods of buffers
 
 
-def method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -> Any:
+def method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -> object:
     """`A.vload([0], "int8x4")`, `A.vstore([0], value)`."""
     name, buffer = method.name, method.buffer
     items, named = _arguments(evaluate, node, "begin", "dtype" if name == "vload" else "value")
@@ -347,12 +349,12 @@ def method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -
     return None
 
 
-def _add_lanes(begin: list[Any], lanes: int) -> list[Any]:
+def _add_lanes(begin: list[object], lanes: int) -> list[object]:
     """An index whose last axis has lanes."""
     return [*begin[:-1], Ramp(begin[-1], 1, lanes)] if lanes > 1 and begin else list(begin)
 
 
-HANDLERS: dict[str, Callable[..., Any]] = {
+HANDLERS: dict[str, Callable[..., object]] = {
     "ramp": lambda word, base, stride, lanes: ramp(base, stride, lanes),
     "broadcast": _broadcast,
     "Shuffle": _shuffle,
@@ -361,5 +363,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "vectorcombine": _combine_vectors,
     "llvm_lookup_intrinsic_id": _lookup,
 }
-DIRECT: dict[str, Callable[..., Any]] = {"reinterpret": _reinterpret, "call_llvm_pure_intrin": _call_intrinsic}
+DIRECT: dict[str, Callable[..., object]] = {"reinterpret": _reinterpret, "call_llvm_pure_intrin": _call_intrinsic}
 """Calls with arguments in several orders."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mlir import ir
 
@@ -423,7 +422,7 @@ class StatementPrinter:
             declared = {*owned, *views}
             self.body([o for o in ops if o not in declared and not is_init(o)])
 
-    def _facts(self, block: Block) -> dict[str, Any]:
+    def _facts(self, block: Block) -> dict[str, object]:
         """The annotations, and unless anonymous the hidden regions, without which the text would not verify."""
         hidden = None if self.options.anonymous else attrs.get(block.op, attrs.HIDDEN)
         return block.annotations if hidden is None else {**block.annotations, attrs.HIDDEN: hidden}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import base64
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -202,14 +201,14 @@ def tensor(type_: TensorType, signature: bool = False) -> str:
     return f"R.Tensor({sequence(sizes)}, dtype={quote(type_.dtype)})"
 
 
-def _numbers(value: Any) -> str:
+def _numbers(value: object) -> str:
     """Nested lists of numbers; those that are not finite are strings."""
     if isinstance(value, list):
         return f"[{', '.join(map(_numbers, value))}]"
     return quote(str(value)) if isinstance(value, float) and not np.isfinite(value) else repr(value)
 
 
-def _attribute(value: Any) -> str:
+def _attribute(value: object) -> str:
     """An attribute of an operator; text in a sequence is a size, and so is {"size": text}."""
     if isinstance(value, dict):
         return str(next(iter(value.values())))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -44,7 +43,7 @@ def _float(value: float, dtype: str) -> str:
     return repr(value)
 
 
-def annotation(value: Any, typed_bools: bool = True) -> str:
+def annotation(value: object, typed_bools: bool = True) -> str:
     """A value of `T.func_attr`, `T.block_attr` or `annotations={...}`; a flag is `T.bool(True)`, or `True`."""
     if isinstance(value, bool):
         return f"T.bool({value})" if typed_bools else str(value)

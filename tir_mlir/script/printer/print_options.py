@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from tir_mlir.script.printer.literals import annotation
 
@@ -41,7 +40,7 @@ class Options:
     def block_attr(self) -> str:
         return f"T.{self.spelling}_attr"
 
-    def annotation(self, value: Any) -> str:
+    def annotation(self, value: object) -> str:
         """A value of an attribute. The TVM of the `sblock` spelling reads a flag as `True`, not as `T.bool(True)`."""
         return annotation(value, typed_bools=self.spelling != "sblock")
 
