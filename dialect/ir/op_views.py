@@ -446,6 +446,10 @@ class ApplyOp(MappedOp, AffineOp):
     pass
 
 
+class AffineMinOp(MappedOp):
+    pass
+
+
 class SelectOp(TypedOp):
     condition = Operand(0)
     true_value = Operand(1)

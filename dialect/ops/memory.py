@@ -68,7 +68,7 @@ OPS = (
     # indices and choices
     MlirOp("affine.apply", _T.PURE | _T.FOLDS, view="ApplyOp"),
     MlirOp("affine.max", _T.FREE, view="MappedOp"),
-    MlirOp("affine.min", _T.FREE, view="MappedOp"),
+    MlirOp("affine.min", _T.FREE, view="AffineMinOp"),
     # casts
     MlirOp("arith.extf", _WIDENS, view="ExtFOp"),
     MlirOp("arith.extsi", _WIDENS, view="ExtSIOp", unsigned="arith.extui"),

@@ -37,7 +37,16 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import CompareOp, ElementLoadOp, ElementStoreOp, IfOp, SelectOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    CompareOp,
+    ElementLoadOp,
+    ElementStoreOp,
+    ScfIfOp,
+    SelectOp,
+    StoreOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field.field_functions import P, scale_of
 from tir_mlir.equivalence.result import Difference, Result, written_by
@@ -540,22 +549,15 @@ def _positions(block: Block) -> list[ir.Value]:
     written = [accessed_memref(op) for op in stores]
     targets = []
     for store in stores:
-        target, compared = accessed_memref(store), _compared_buffers(store.operands[0])
+        target, compared = accessed_memref(store), _compared_buffers(StoreOp(store).value)
         if compared and target not in compared and any(c in written for c in compared):
             targets.append(target)
     return targets
 
 
 def _compared_buffers(value: ir.Value) -> list[ir.Value]:
-    """The buffers of the elements that choose a stored value by a plain comparison, without a rule for ties.
-
-    `T.Select` and `T.if_then_else` have their condition as first operand.
-    """
-    choice = value.owner
-    if isinstance(choice, ir.Block) or (not isa(choice, SelectOp, IfOp)):
-        return []
-    test = choice.operands[0].owner
-    if isinstance(test, ir.Block) or not isa(test, CompareOp):
-        return []
-    owners = [v.owner for v in test.operands]
-    return [accessed_memref(o.operation) for o in owners if not isinstance(o, ir.Block) and isa(o, ElementLoadOp)]
+    """The buffers of the elements that choose a stored value by a plain comparison, without a rule for ties."""
+    choice = defining_op(value, SelectOp) or defining_op(value, ScfIfOp)
+    test = None if choice is None else defining_op(choice.condition, CompareOp)
+    loads = [] if test is None else [defining_op(v, ElementLoadOp) for v in (test.lhs, test.rhs)]
+    return [load.memref for load in loads if load is not None]

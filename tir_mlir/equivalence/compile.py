@@ -23,7 +23,23 @@ from tir_mlir.dialect.constants.float_constants import round_to_dtype
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, func_of, funcs, walk
 from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA, OPS
-from tir_mlir.dialect.ir.op_views import ConstantOp, ScfForOp, WhileOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    BitcastOp,
+    CastBaseOp,
+    CastOp,
+    ConditionOp,
+    ConstantOp,
+    DivFOp,
+    ExtFOp,
+    NegFOp,
+    RsqrtOp,
+    ScfForOp,
+    SelectOp,
+    TruncFOp,
+    UnaryOp,
+    WhileOp,
+    isa,
+)
 from tir_mlir.equivalence import instrument
 from tir_mlir.equivalence.edits import OpBuilder, change_float_types, is_float
 from tir_mlir.equivalence.field import exact_rounding, field_functions
@@ -172,13 +188,14 @@ def _note_integer_comparisons(everything: Sequence[ir.Operation], build: OpBuild
 def _convert_to_doubles(everything: list[ir.Operation]) -> None:
     """Convert every float type to f64: NaN propagates as in any format, and every machine supports it."""
     double = ir.F64Type.get()
-    formats = [(op, op.operands[0].type, op.results[0].type) for op in everything if op.name == "arith.bitcast"]
+    casts = [BitcastOp(op) for op in everything if isa(op, BitcastOp)]
+    formats = [(cast.op, cast.source.type, cast.result.type) for cast in casts]
     change_float_types(everything, lambda _: double)
     for op in everything:
         if isa(op, ConstantOp) and isinstance(op.attributes["value"], ir.FloatAttr):
             op.attributes["value"] = ir.FloatAttr.get(double, ir.FloatAttr(op.attributes["value"]).value)
-        elif op.name == "arith.extf" or op.name == "arith.truncf":
-            op.results[0].replace_all_uses_with(op.operands[0])
+        elif isa(op, ExtFOp, TruncFOp):
+            op.results[0].replace_all_uses_with(CastOp(op).source)
             op.erase()
     for op, source, target in formats:
         _keep_bits(op, source, target)
@@ -186,7 +203,7 @@ def _convert_to_doubles(everything: list[ir.Operation]) -> None:
 
 def _keep_bits(op: ir.Operation, source: ir.Type, target: ir.Type) -> None:
     """Take the bits of a float in the format that the program has: f32 -> i32 of an f64 rounds it first."""
-    value = op.operands[0]
+    value = BitcastOp(op).source
     with ir.InsertionPoint(op), op.location:
         if value.type != source:
             value = ir.Operation.create("arith.truncf", [source], [value]).results[0]
@@ -244,9 +261,9 @@ def limit_loops(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
 
 def _limit_for(op: ir.Operation, build: OpBuilder) -> None:
     """`scf.for %i = %a to %b` -> `scf.for %i = %a to min(%b, %a + _MOST_TRIPS)`."""
-    low, high = op.operands[0], op.operands[1]
+    loop = ScfForOp(op)
     with ir.InsertionPoint(op), op.location:
-        op.operands[1] = build.binary("arith.minsi", high, build.plus(low, build.index(_MOST_TRIPS)))
+        loop.upper = build.binary("arith.minsi", loop.upper, build.plus(loop.lower, build.index(_MOST_TRIPS)))
 
 
 def _limit_while(op: ir.Operation, build: OpBuilder) -> None:
@@ -257,12 +274,12 @@ def _limit_while(op: ir.Operation, build: OpBuilder) -> None:
         count = ir.Operation.create("memref.alloca", [type_], [], segments).results[0]
     with ir.InsertionPoint(op), op.location:
         ir.Operation.create("memref.store", [], [build.number(0), count])
-    end = list(op.regions[0].blocks[0].operations)[-1].operation
-    with ir.InsertionPoint(end), op.location:
+    end = ConditionOp(list(op.regions[0].blocks[0].operations)[-1].operation)
+    with ir.InsertionPoint(end.op), op.location:
         trips = ir.Operation.create("memref.load", [build.word()], [count]).results[0]
         ir.Operation.create("memref.store", [], [build.plus(trips, build.number(1)), count])
         is_below = build.cmpi("slt", trips, build.number(_MOST_TRIPS))
-        end.operands[0] = build.binary("arith.andi", end.operands[0], is_below)
+        end.condition = build.binary("arith.andi", end.condition, is_below)
 
 
 # --- float ops as arithmetic of the prime field -----------------------------------------------------------------------
@@ -293,7 +310,7 @@ def _kinds(values: object) -> list[str]:
 
 
 def _convert(op: ir.Operation, name: str, operands: list[str], results: list[str], build: OpBuilder) -> None:
-    if name.split(".")[0] in ("affine", "memref", "scf", "func") or name == "arith.select":
+    if name.split(".")[0] in ("affine", "memref", "scf", "func") or name in SelectOp.names:
         return  # only moves values
     make = _table().get(name)
     if make is None:
@@ -314,14 +331,14 @@ def _table() -> dict[str, Make]:
     makers = {name: unknown.get(row.field) or _call(row.field) for name, row in OPS.items() if row.field}
     return makers | {
         "arith.constant": lambda op, o, r, b: constant(op.attributes["value"], r[0], b, op),
-        "arith.negf": lambda op, o, r, b: b.call("sub", b.number(0), op.operands[0]),
-        "arith.divf": lambda op, o, r, b: b.call("mul", op.operands[0], b.call("inv", op.operands[1])),
-        "math.rsqrt": lambda op, o, r, b: b.call("inv", _mix_salt(op.operands[0], "math.sqrt0", b)),
-        "math.fma": lambda op, o, r, b: b.call("add", b.call("mul", *list(op.operands)[:2]), op.operands[2]),
-        "arith.extf": lambda op, o, r, b: op.operands[0],
+        "arith.negf": lambda op, o, r, b: b.call("sub", b.number(0), NegFOp(op).operand),
+        "arith.divf": lambda op, o, r, b: b.call("mul", DivFOp(op).lhs, b.call("inv", DivFOp(op).rhs)),
+        "math.rsqrt": lambda op, o, r, b: b.call("inv", _mix_salt(RsqrtOp(op).operand, "math.sqrt0", b)),
+        "math.fma": lambda op, o, r, b: _fused(b, *op.operands),
+        "arith.extf": lambda op, o, r, b: ExtFOp(op).source,
         "arith.truncf": _round,
-        "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widen(op.operands[0], "arith.extsi")),
-        "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widen(op.operands[0], "arith.extui")),
+        "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widen(CastOp(op).source, "arith.extsi")),
+        "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widen(CastOp(op).source, "arith.extui")),
         "arith.fptosi": _to_int,
         "arith.fptoui": _to_int,
         "arith.bitcast": _bits,
@@ -341,10 +358,14 @@ def _mix_salt(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
     return build.call("mix", value, build.number(_salt(words)))
 
 
+def _fused(build: OpBuilder, a: ir.Value, b: ir.Value, c: ir.Value) -> ir.Value:
+    return build.call("add", build.call("mul", a, b), c)
+
+
 def _round(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     if exact_rounding.EXACT in op.attributes:
-        return op.operands[0]
-    return _mix_salt(op.operands[0], f"round to {results[0]}", build)
+        return TruncFOp(op).source
+    return _mix_salt(TruncFOp(op).source, f"round to {results[0]}", build)
 
 
 def _mix_operands(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
@@ -359,7 +380,7 @@ def _mix_operands(op: ir.Operation, operands: list[str], results: list[str], bui
 
 def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     """Float to integer: mix first, as truncation of field elements would commute with sums."""
-    mixed = _mix_salt(op.operands[0], f"{op.name} to {op.results[0].type}", build)
+    mixed = _mix_salt(CastBaseOp(op).source, f"{op.name} to {op.results[0].type}", build)
     return build.narrow(mixed, op.results[0].type)
 
 
@@ -368,13 +389,14 @@ def _bits(op: ir.Operation, operands: list[str], results: list[str], build: OpBu
     source, target = operands[0], results[0]
     if source and not target:
         return _to_int(op, operands, results, build)
-    value = op.operands[0] if source else build.widen(op.operands[0], "arith.extsi")
+    value = BitcastOp(op).source
+    value = value if source else build.widen(value, "arith.extsi")
     return _mix_salt(value, f"{op.name} {source} to {target}", build)
 
 
 def _predicate(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     """An unknown predicate of the value: no element is NaN or infinite."""
-    return build.narrow(_mix_salt(op.operands[0], op.name, build), op.results[0].type)
+    return build.narrow(_mix_salt(UnaryOp(op).operand, op.name, build), op.results[0].type)
 
 
 def _compare(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:

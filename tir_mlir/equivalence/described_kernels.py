@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir.op_views import (
     CallOp,
     ConstantOp,
     FuncOp,
+    IndexCastSIOp,
     IntToPtrOp,
     MulIOp,
     StridedMetadataOp,
@@ -93,7 +94,7 @@ def _are_adjacent(calls: Sequence[ir.Operation], siblings: Sequence[ir.Operation
     return plain and not any(True for call in calls for r in call.results for _ in r.uses)
 
 
-_ADDRESSES = POINTERS | NAMED_VIEWS | {"llvm.inttoptr", "affine.apply"}
+_ADDRESSES = POINTERS | NAMED_VIEWS | IntToPtrOp.names | ApplyOp.names
 
 
 def _fact(given: tuple[Any, ...], wanted: str) -> str:
@@ -126,8 +127,8 @@ def _source(value: ir.Value) -> Any:
     if isa(op, ConstantOp):
         attribute = op.attributes["value"]
         return attribute.value if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)) else None
-    if op.name == "arith.index_cast":
-        return _source(op.operands[0])
+    if isa(op, IndexCastSIOp):
+        return _source(IndexCastSIOp(op).source)
     if isa(op, StridedMetadataOp):
         return _metadata(op, list(op.results).index(value))
     if isa(op, IntToPtrOp):
@@ -149,8 +150,8 @@ def _metadata(op: ir.Operation, number: int) -> Any:
     """The offset or a stride, of the results (base, offset, sizes, strides)."""
     rank = (len(op.results) - 2) // 2
     if number == 1:
-        return "offset", op.operands[0]
-    return ("stride", op.operands[0], number - 2 - rank, 1) if number >= 2 + rank else None
+        return "offset", StridedMetadataOp(op).source
+    return ("stride", StridedMetadataOp(op).source, number - 2 - rank, 1) if number >= 2 + rank else None
 
 
 def _operation(op: ir.Operation, facts: str = "") -> Any:
@@ -168,7 +169,8 @@ def _scale_stride(factors: list[Any]) -> Any:
 
 def _pointer(op: ir.Operation, memref: ir.Value) -> Any:
     """("pointer", memref) for the first element, base + offset * size; ("base", memref) for what offsets count from."""
-    sum_ = op.operands[0].owner.operands[0].owner.operation
+    cast = IndexCastSIOp(IntToPtrOp(op).address.owner.operation)
+    sum_ = cast.source.owner.operation
     if isa(sum_, AlignedPointerOp):
         return "base", memref
     return ("pointer", memref) if isa(sum_, AddIOp) and _is_first(sum_, memref) else None
@@ -185,8 +187,8 @@ def _is_first(sum_: ir.Operation, memref: ir.Value) -> bool:
         isa(size, ConstantOp)
         and ir.IntegerAttr(size.attributes["value"]).value == width
         and isa(offset, StridedMetadataOp)
-        and offset.operands[0] == memref
-        and product.operands[0] == offset.results[1]
+        and StridedMetadataOp(offset).source == memref
+        and MulIOp(product).lhs == offset.results[1]
     )
 
 

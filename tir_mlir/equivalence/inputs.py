@@ -170,7 +170,8 @@ def _source_parameters(value: ir.Value, func: Func) -> set[int]:
         )
     op = owner.operation
     if isa(op, ElementLoadOp):
-        return {func.args.index(op.operands[0])} if op.operands[0] in func.args else set()
+        memref = accessed_memref(op)
+        return {func.args.index(memref)} if memref in func.args else set()
     if op.name.startswith("arith."):
         return {n for v in op.operands for n in _source_parameters(v, func)}
     return set()

@@ -14,7 +14,16 @@ from tir_mlir.dialect.ir.op_traits import (
     REMAINDERS,
     accessed_memref,
 )
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, AllocOp, ConstantOp, ElementAccessOp, ElementStoreOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AllocLikeOp,
+    AllocOp,
+    BinaryOp,
+    ConstantOp,
+    ElementAccessOp,
+    ElementStoreOp,
+    StoreOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.field.field_functions import LOOPS, STATE, STATE_SIZE
@@ -94,7 +103,7 @@ def _clamp(op: ir.Operation, number: int, build: OpBuilder) -> None:
             for axis, index in enumerate(build.indices_of(op))
         ]
         if store:
-            ir.Operation.create("memref.store", [], [op.operands[0], memref, *indices])
+            ir.Operation.create("memref.store", [], [StoreOp(op).value, memref, *indices])
         else:
             load = ir.Operation.create("memref.load", [op.results[0].type], [memref, *indices])
             op.results[0].replace_all_uses_with(load.results[0])
@@ -166,7 +175,7 @@ def note_writers(func: Func, parameter: int, build: OpBuilder) -> list[Site]:
     """Make every store to a parameter record its site and loop variables if it writes the watched element."""
     memref = func.args[parameter]
     stores = [op for op in walk.ops(func.op) if isa(op, ElementStoreOp)]
-    stores = [op for op in stores if op.operands[1] == memref]
+    stores = [op for op in stores if StoreOp(op).memref == memref]
     sites = [site_of(op, build) for op in stores]
     for number, op in enumerate(stores):
         with ir.InsertionPoint(op), op.location:
@@ -207,7 +216,7 @@ def make_total(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
             none = build.cmpi("eq", b, zero)
             minus = build.cmpi("eq", b, less) if signed else build.bit(False)
             safe = build.select(build.binary("arith.ori", none, minus), unit, b)
-            op.operands[1] = safe
+            BinaryOp(op).rhs = safe
         if signed and op.name not in REMAINDERS:
             uses = [(u.owner.operation, u.operand_number) for u in op.results[0].uses]
             with ir.InsertionPoint.after(op), op.location:

@@ -28,10 +28,12 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
+from tir_mlir.dialect.ir.lowering_op_views import AssumeOp, UnrealizedCastOp
 from tir_mlir.dialect.ir.op_traits import accessed_memref, is_scalar, names_of, stored_value
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AllocLikeOp,
+    AssumeAlignmentOp,
     BodyOp,
     ByteViewOp,
     CallOp,
@@ -54,6 +56,7 @@ from tir_mlir.dialect.ir.op_views import (
     ReturnOp,
     StoreOp,
     SubviewOp,
+    ViewLikeOp,
     isa,
 )
 from tir_mlir.equivalence.described_kernels import describe_calls
@@ -145,9 +148,9 @@ def _drop(op: ir.Operation) -> None:
     """Erase hints."""
     if isa(op, PrefetchOp):
         op.erase()
-    elif op.name == "memref.assume_alignment":
+    elif isa(op, AssumeAlignmentOp):
         for result in op.results:
-            result.replace_all_uses_with(op.operands[0])
+            result.replace_all_uses_with(AssumeAlignmentOp(op).source)
         op.erase()
 
 
@@ -161,13 +164,13 @@ def check_known(module: ir.Module) -> None:
     everything = walk.ops(module.operation)
     for op in sorted(everything, key=lambda o: not isa(o, CallOp)):  # report the call before the ops of its operands
         name = op.name
-        if name == "func.call" and callee_of(op) is None and not _is_check_function(op):
+        if isa(op, CallOp) and callee_of(op) is None and not _is_check_function(op):
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             raise NotChecked(
                 f'the call of "{callee}" has no exact semantics: it is not the call of the implementation of a'
                 " registered intrinsic (TensorIntrin.register gives a kernel a description)"
             )
-        if name == "llvm.intr.assume":
+        if isa(op, AssumeOp):
             raise NotChecked("T.assume on data: the check runs on arbitrary data")
         if name not in _SUPPORTED_OPS and not is_scalar(name):
             raise NotChecked(f"{name} has no exact semantics")
@@ -250,7 +253,7 @@ def _affine(
         indices[axis] = (indices[axis] + index * step).simplify()
     map_, operands = emit_map(indices)
     value = stored_value(op)
-    first = [*([] if value is None else [value]), view.operands[0]]
+    first = [*([] if value is None else [value]), ViewLikeOp(view).source]
     return edit.rebuild(op, [*first, *operands], {"map": ir.AffineMapAttr.get(map_)})
 
 
@@ -273,9 +276,9 @@ def _plain(
             )
             values[axis] = build.plus(values[axis], scaled)
         if isa(op, StoreOp):
-            access = ir.Operation.create("memref.store", [], [op.operands[0], view.operands[0], *values])
+            access = ir.Operation.create("memref.store", [], [StoreOp(op).value, ViewLikeOp(view).source, *values])
         else:
-            access = ir.Operation.create("memref.load", [op.results[0].type], [view.operands[0], *values])
+            access = ir.Operation.create("memref.load", [op.results[0].type], [ViewLikeOp(view).source, *values])
             op.results[0].replace_all_uses_with(access.results[0])
     op.erase()
     return access
@@ -289,7 +292,7 @@ def expand_copies(module: ir.Module, build: OpBuilder) -> None:
     for op in walk.ops(module.operation):
         if isa(op, CopyOp):
             with ir.InsertionPoint(op), op.location:
-                _copy(op.operands[0], op.operands[1], build)
+                _copy(CopyOp(op).source, CopyOp(op).memref, build)
             op.erase()
 
 
@@ -322,7 +325,7 @@ def hide_constants(root: ir.Operation, build: OpBuilder) -> None:
 def show_constants(root: ir.Operation, build: OpBuilder) -> None:
     """Make hidden constants constants again."""
     for op in walk.ops(root):
-        if op.name == _CAST and _NUMBER in op.attributes:
+        if isa(op, UnrealizedCastOp) and _NUMBER in op.attributes:
             with ir.InsertionPoint(op), op.location:
                 constant = build.constant(ir.FloatAttr(op.attributes[_NUMBER]))
             op.results[0].replace_all_uses_with(constant)

@@ -10,14 +10,12 @@ from mlir import ir
 from tir_mlir.dialect.calls import ArenaView, callee_of, effects_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Buffer, Func, Index, dtypes, funcs, walk
-from tir_mlir.dialect.ir.op_traits import MEMREF_CASTS
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, ByteViewOp, DimOp, ElementStoreOp, isa
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ByteViewOp, DimOp, ElementStoreOp, SameIndicesOp, SubviewOp, isa
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.instrument import ARENA
 
 ARENA_NOTE = "what is left in the arena of {} is not compared: it is scratch memory"
 
-_VIEWS = MEMREF_CASTS | {"memref.subview"}
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
@@ -75,8 +73,9 @@ def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBui
     for view in views:
         typed = by_type[view.buffer.type.element_type]
         with ir.InsertionPoint(view.op), view.op.location:
-            start = build.binary("arith.muli", view.op.operands[1], build.index(typed.factor))
-        view.op.operands[0], view.op.operands[1] = typed.memory, start
+            bytes_ = ByteViewOp(view.op)
+            start = build.binary("arith.muli", bytes_.shift, build.index(typed.factor))
+        bytes_.source, bytes_.shift = typed.memory, start
     if not isinstance(arena.owner, ir.Block) and not any(True for _ in arena.uses):
         arena.owner.operation.erase()
 
@@ -153,7 +152,7 @@ def _writers(value: ir.Value) -> Iterator[ir.Operation]:
     """The ops that write a buffer, or a view of it."""
     for use in value.uses:
         op = use.owner.operation
-        if op.name in _VIEWS:
+        if isa(op, SameIndicesOp, SubviewOp):
             yield from _writers(op.results[0])
         elif isa(op, ElementStoreOp) or (
             (callee := callee_of(op)) is not None and effects_of(callee)[use.operand_number].writes

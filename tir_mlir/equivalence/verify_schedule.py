@@ -361,7 +361,7 @@ def _op_dimensions(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[Acc
                 if defining_op(value, ApplyOp) is not None:
                     indices = [read_apply(value).substitute(env)]
                     constants |= _constants(indices[0])
-            yield _access_dimension(Buffer(op.operands[0]), axis, indices, constants)
+            yield _access_dimension(Buffer(SubviewOp(op).source), axis, indices, constants)
 
 
 def _access_dimension(buffer: Buffer, axis: int, indices: list[Index], constants: set[int]) -> AccessDimension:

@@ -7,9 +7,9 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.calls import CALL, callee_of
+from tir_mlir.dialect.calls import callee_of
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, is_symbol, symbol_name
-from tir_mlir.dialect.ir.op_views import AllocOp, DataLoopOp, isa
+from tir_mlir.dialect.ir.op_views import AllocOp, CallOp, DataLoopOp, DivFOp, RsqrtOp, isa
 from tir_mlir.dialect.ir.size_products import value_of
 from tir_mlir.dialect.presburger import intervals
 
@@ -39,8 +39,8 @@ def _work(op: ir.Operation, box: intervals.ValueRanges, sizes: Mapping[str, int]
         return _work(callee.op, {}, {})
     inner = [o.operation for r in op.regions for b in r.blocks for o in b.operations]
     filled = sum(_elements(o, box, sizes) for o in inner if isa(o, AllocOp))
-    slow = _DIVISION * sum(o.name == "arith.divf" or o.name == "math.rsqrt" for o in inner)
-    return trips * max(1, slow + filled + sum(_work(o, box, sizes) for o in inner if len(o.regions) or o.name == CALL))
+    slow = _DIVISION * sum(isa(o, DivFOp, RsqrtOp) for o in inner)
+    return trips * max(1, slow + filled + sum(_work(o, box, sizes) for o in inner if len(o.regions) or isa(o, CallOp)))
 
 
 def _elements(op: ir.Operation, box: intervals.ValueRanges, sizes: Mapping[str, int]) -> int:

@@ -10,6 +10,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import funcs
+from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import KernelLimits
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
@@ -50,7 +52,7 @@ def device_stages(gpu: GPU) -> list[Stage]:
 def require_kernels(compilation: Compilation) -> ir.Module:
     """The module of `DEVICE`. Raises LoweringError if it has no kernels."""
     device: ir.Module = compilation.values[DEVICE]
-    if not any(op.operation.name == "gpu.module" for op in device.body.operations):
+    if not any(isa(op, GPUModuleOp) for op in device.body.operations):
         raise LoweringError(
             'nothing is bound to blocks or threads, which is what a GPU runs; fix: sch.bind(loop, "blockIdx.x") '
             'and sch.bind(loop, "threadIdx.x")'
@@ -62,7 +64,7 @@ def extract_kernels(compilation: Compilation) -> ir.Module:
     """The contents of the `gpu.module`s of `KERNELS`, as a module of their own."""
     module: ir.Module = compilation.values[KERNELS]
     kernels = ir.Module.create(module.operation.location)
-    for holder in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
+    for holder in [op.operation for op in module.body.operations if isa(op, GPUModuleOp)]:
         for op in list(holder.regions[0].blocks[0].operations):
             kernels.body.append(op)
     return kernels

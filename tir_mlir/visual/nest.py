@@ -27,14 +27,11 @@ from tir_mlir.dialect.ir import (
     only_reads,
     ops,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS
-from tir_mlir.dialect.ir.op_views import AffineForOp, CallOp, IfOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_views import AffineForOp, AllocLikeOp, CallOp, IfOp, SubviewOp, isa
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.value_names import ValueNames
-
-_BUFFERS = ALLOCS | {"memref.subview"}
 
 
 @dataclass(frozen=True)
@@ -161,7 +158,7 @@ class _NestReader:
         """The allocations and the body of a block or function."""
         owned = []
         for op in body:
-            if op.name in _BUFFERS:
+            if isa(op, AllocLikeOp, SubviewOp):
                 buffer = Buffer(op.results[0])
                 name = self.names.bind(buffer.value, buffer.name, "buf")
                 if not isa(op, SubviewOp):

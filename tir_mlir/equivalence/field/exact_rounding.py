@@ -13,7 +13,7 @@ from tir_mlir.dialect.ir.op_traits import (
     NEUTRAL,
     accessed_memref,
 )
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, ElementLoadOp, ElementStoreOp, isa
+from tir_mlir.dialect.ir.op_views import AllocLikeOp, ElementLoadOp, ElementStoreOp, ExtFOp, StoreOp, TruncFOp, isa
 
 _PLAIN = ELEMENT_ACCESSES | NEUTRAL
 EXACT = "tir.exact"
@@ -26,11 +26,11 @@ def mark(root: ir.Operation) -> None:
     Y: memref<f32>; Y[i] = extf x : f16; truncf Y[i] to f16     ->    truncf Y[i] to f16 {tir.exact}
     """
     everything = walk.ops(root)
-    roundings = [op for op in everything if op.name == "arith.truncf" and not _is_vector(op.results[0])]
+    roundings = [op for op in everything if isa(op, TruncFOp) and not _is_vector(op.results[0])]
     if roundings:
         narrow = _stored_types(everything)
         for op in roundings:
-            source = _type_of(op.operands[0], narrow)
+            source = _type_of(TruncFOp(op).source, narrow)
             if source is not None and dtypes.represents(dtypes.to_name(op.results[0].type), source):
                 op.attributes[EXACT] = ir.UnitAttr.get()
 
@@ -44,7 +44,7 @@ def _stored_types(everything: list[ir.Operation]) -> dict[ir.Value, str]:
                 stores[op.results[0]] = []
     for op in everything:
         if isa(op, ElementStoreOp) and accessed_memref(op) in stores:
-            stores[accessed_memref(op)].append(op.operands[0])
+            stores[accessed_memref(op)].append(StoreOp(op).value)
     types: dict[ir.Value, str] = {}
     while True:  # from buffers that hold widened values to those that hold copies of these
         added = {b: t for b, values in stores.items() if b not in types and (t := _common(values, types)) is not None}
@@ -65,10 +65,10 @@ def _common(values: list[ir.Value], narrow: dict[ir.Value, str]) -> str | None:
 def _type_of(value: ir.Value, narrow: dict[ir.Value, str]) -> str | None:
     """A narrower type that has all values of a float, if it is a widened one, or is loaded from a buffer of such."""
     op = defining_op(value)
-    if op is not None and op.name == "arith.extf" and not _is_vector(op.operands[0]):
-        return _type_of(op.operands[0], narrow) or dtypes.to_name(op.operands[0].type)
+    if op is not None and isa(op, ExtFOp) and not _is_vector(source := ExtFOp(op).source):
+        return _type_of(source, narrow) or dtypes.to_name(source.type)
     if op is not None and EXACT in op.attributes:
-        return _type_of(op.operands[0], narrow)
+        return _type_of(TruncFOp(op).source, narrow)
     return narrow.get(accessed_memref(op)) if op is not None and isa(op, ElementLoadOp) else None
 
 

@@ -14,6 +14,8 @@ from mlir import ir
 from tir_mlir.dialect.calls import C_INTERFACE
 from tir_mlir.dialect.calls.function_texts import symbol
 from tir_mlir.dialect.diagnostics import CheckedSite
+from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
@@ -77,7 +79,7 @@ def c_types(lowered: ir.Module, names: Sequence[str]) -> dict[str, list[str]]:
     """The LLVM parameter types of the C-interface functions with these names."""
     parameter_types = {}
     for op in lowered.body.operations:
-        if op.operation.name == "llvm.func":
+        if isa(op, LLVMFuncOp):
             symbol = ir.StringAttr(op.attributes["sym_name"]).value
             if symbol.startswith(PREFIX) and symbol[len(PREFIX) :] in names:
                 match = re.search(r"\((.*)\)", str(op.attributes["function_type"]))

@@ -14,7 +14,7 @@ from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import ArgumentError, BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, only_reads, symbol_name
 from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
-from tir_mlir.dialect.ir.op_views import FuncOp, IntToPtrOp, isa
+from tir_mlir.dialect.ir.op_views import ApplyOp, DimOp, FuncOp, IntToPtrOp, isa
 from tir_mlir.dialect.ir.size_products import evaluate_size, shape_variables, size_source
 from tir_mlir.dialect.presburger import constraint_text
 from tir_mlir.dialect.presburger.sets import assumptions
@@ -168,9 +168,9 @@ def _dim(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> BufferDim:
     return BufferDim(size_source(form), tuple(sorted(variables)), value)
 
 
-_READS = READING | {"memref.dim"}
+_READS = READING | DimOp.names
 # ops whose first result is a view of, or a pointer into, their operand
-_ALIASES = VIEWS | POINTERS | {"affine.apply"}
+_ALIASES = VIEWS | POINTERS | ApplyOp.names
 _CASTS = ("arith.", "llvm.inttoptr", "llvm.ptrtoint", "llvm.getelementptr", "builtin.")
 
 

@@ -20,6 +20,8 @@ from mlir import ir
 
 from tir_mlir.dialect.calls.function_texts import quote, symbol
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite, short_repr
+from tir_mlir.dialect.ir.lowering_op_views import LLVMGlobalOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import shared_libraries
@@ -182,7 +184,7 @@ def add_entries(module: ir.Module, c_entries: Sequence[CEntry], sites: Sequence[
         symbol = ir.StringAttr(op.attributes["sym_name"]).value
         if symbol in names:
             raise BuildError(f"the code calls a function {symbol!r} of its own; fix: export(path, name=...)")
-        if op.operation.name == "llvm.mlir.global" or len(op.operation.regions[0].blocks):
+        if isa(op, LLVMGlobalOp) or len(op.operation.regions[0].blocks):
             op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
     declared = {
         ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations if ("sym_name" in op.attributes)

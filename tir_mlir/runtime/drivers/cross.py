@@ -16,7 +16,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
 from tir_mlir.dialect.ir.op_traits import OPS
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import vector_length
@@ -46,7 +48,7 @@ class CrossObject(CompiledCode):
         self._signatures, self._cpu, self._target, self._hindrance = list(signatures), cpu, target, hindrance
         lowered, self._sites = program.module, program.sites
         for op in lowered.body.operations:
-            defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
+            defined = isa(op, LLVMFuncOp) and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
         vector_length.guard(lowered, cpu)

@@ -16,6 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, visit
+from tir_mlir.dialect.ir.lowering_op_views import ComdatOp, GlobalCtorsOp, LLVMFuncOp, LLVMGlobalOp
 from tir_mlir.dialect.ir.op_views import CallOp, FuncOp, isa
 from tir_mlir.runtime.cache.store import cached_text
 from tir_mlir.runtime.call.function import PREFIX
@@ -290,26 +291,26 @@ def _undefined_symbol_message(declaration: ir.OpView, imported: Sequence[ir.Modu
 
 def _move(op: ir.OpView, lowered: ir.Module, symbols: dict[str, ir.OpView]) -> None:
     """Move an op of a kernel's module into `lowered`: definitions become internal, known declarations are dropped."""
-    if op.operation.name == "llvm.mlir.global_ctors" and len(ir.ArrayAttr(op.attributes["ctors"])):
+    if isa(op, GlobalCtorsOp) and len(ir.ArrayAttr(op.attributes["ctors"])):
         raise BuildError(f"{PRAGMA}: the C++ kernel has static constructors, which are not run; use constants")
-    if "sym_name" not in op.attributes or op.operation.name == "llvm.comdat":
+    if "sym_name" not in op.attributes or isa(op, ComdatOp):
         return  # module flags, idents, comdats: not needed for internal symbols
     name, declared = _name(op), symbols.get(_name(op))
     if declared is not None:
-        if not _has_body(op) and op.operation.name == "llvm.func":
+        if not _has_body(op) and isa(op, LLVMFuncOp):
             return
-        if declared.operation.name == "llvm.func" and not _has_body(declared):
+        if isa(declared, LLVMFuncOp) and not _has_body(declared):
             declared.operation.erase()
         else:
             _rename(op, symbols)
     op.operation.detach_from_parent()
     lowered.body.append(op)
     symbols[_name(op)] = op
-    if op.operation.name == "llvm.func" and _has_body(op):
+    if isa(op, LLVMFuncOp) and _has_body(op):
         _make_local(op)
         if name == _name(op) and not any(key in op.attributes for key in ("no_inline", "optimize_none")):
             op.attributes["always_inline"] = ir.UnitAttr.get()
-    elif op.operation.name == "llvm.mlir.global" and (_has_body(op) or "value" in op.attributes):
+    elif isa(op, LLVMGlobalOp) and (_has_body(op) or "value" in op.attributes):
         _make_local(op)
 
 
@@ -334,13 +335,13 @@ def _rename(op: ir.OpView, symbols: dict[str, ir.OpView]) -> None:
 
 def _find(module: ir.Module, symbol: str) -> ir.OpView | None:
     for op in module.body.operations:
-        if op.operation.name == "llvm.func" and _name(op) == symbol and _has_body(op):
+        if isa(op, LLVMFuncOp) and _name(op) == symbol and _has_body(op):
             return op
     return None
 
 
 def _defined_functions(module: ir.Module) -> list[str]:
-    return [_name(op) for op in module.body.operations if op.operation.name == "llvm.func" and _has_body(op)]
+    return [_name(op) for op in module.body.operations if isa(op, LLVMFuncOp) and _has_body(op)]
 
 
 def _has_body(op: ir.OpView) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
+from tir_mlir.dialect.ir.op_views import isa
 
 SUPPORT = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")
 """Defined in support.c: functions that lowering or code generation calls."""
@@ -47,7 +49,7 @@ def undefined_functions(lowered: ir.Module) -> list[str]:
     """The functions that a module in the llvm dialect declares and uses, except intrinsics."""
     names = []
     for op in lowered.body.operations:
-        if op.operation.name == "llvm.func" and not len(op.operation.regions[0].blocks):
+        if isa(op, LLVMFuncOp) and not len(op.operation.regions[0].blocks):
             names.append(ir.StringAttr(op.attributes["sym_name"]).value)
     return [name for name in names if not name.startswith("llvm.")]
 

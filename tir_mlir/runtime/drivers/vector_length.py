@@ -9,6 +9,8 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import llvm
 
+from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.target import Target
 
@@ -76,5 +78,5 @@ def c_function(target: Target, stem: str) -> str:
 
 
 def _defined_functions(lowered: ir.Module) -> list[ir.OpView]:
-    functions = [op for op in lowered.body.operations if op.operation.name == "llvm.func"]
+    functions = [op for op in lowered.body.operations if isa(op, LLVMFuncOp)]
     return [op for op in functions if len(op.operation.regions[0].blocks)]

@@ -21,8 +21,18 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, dtypes, parent_op, walk
+from tir_mlir.dialect.ir.lowering_op_views import GPUFuncOp, LaunchFuncOp
 from tir_mlir.dialect.ir.op_traits import ALLOCS, INDEX_CASTS, MEMREF_CASTS, NEUTRAL, VIEWS, WIDENINGS
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, ConstantOp, ViewLikeOp, defining_op, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineMinOp,
+    AllocLikeOp,
+    ConstantOp,
+    DimOp,
+    ReinterpretCastOp,
+    ViewLikeOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
 from tir_mlir.runtime.drivers.device_driver import Dim3, Launch
 
@@ -107,7 +117,7 @@ class HostProgram:
         self._parameters = [self._number(a) for a in block.arguments]
         self._dtypes = [_scalar_dtype(a.type) for a in block.arguments]
         self._operations = [self._read(op.operation) for op in list(block.operations)[:-1]]
-        self.kernels = [o.extra[0] for o in self._operations if o.name == "gpu.launch_func"]
+        self.kernels = [o.extra[0] for o in self._operations if o.name in LaunchFuncOp.names]
         self.alignments = _alignments(func, list(block.arguments))
         self._numbers.clear()
 
@@ -133,7 +143,7 @@ class HostProgram:
         operands = tuple(self._number(v) for v in op.operands)
         results = tuple(self._number(v) for v in op.results)
         extra: Any = None
-        if op.name == "gpu.launch_func":
+        if isa(op, LaunchFuncOp):
             extra = _launch_of(op)
         elif isa(op, ConstantOp):
             extra = attrs.from_attr(op.attributes["value"])
@@ -141,7 +151,7 @@ class HostProgram:
             extra = _map_of(ir.AffineMapAttr(op.attributes["map"]).value)
         elif isa(op, AllocLikeOp):
             extra = _shape_and_bits(ir.MemRefType(op.results[0].type))
-        elif op.name == "memref.reinterpret_cast":
+        elif isa(op, ReinterpretCastOp):
             extra = _is_whole(op)
         elif op.name not in _EVALUATED:
             raise BuildError(f"{self.name}: {op.name} cannot run between kernels; fix: bind its loop, or do it in one")
@@ -151,7 +161,7 @@ class HostProgram:
 
     def _run(self, operation: _Operation, env: dict[int, Any], call: PreparedCall) -> None:
         name, inputs = operation.name, [env[n] for n in operation.operands]
-        if name == "gpu.launch_func":
+        if name in LaunchFuncOp.names:
             call.launches.append(self._launch(operation.extra, inputs))
         elif name in ALLOCS:
             shape, bits = operation.extra
@@ -164,13 +174,13 @@ class HostProgram:
 
     def _value(self, operation: _Operation, inputs: list[Any]) -> Any:
         name = operation.name
-        if name == "arith.constant":
+        if name in ConstantOp.names:
             return operation.extra
-        if name in _SAME or (name == "memref.reinterpret_cast" and operation.extra):
+        if name in _SAME or (name in ReinterpretCastOp.names and operation.extra):
             return inputs[0]
         if name in VIEWS:
             return None  # kernels have their own
-        if name == "memref.dim":
+        if name in DimOp.names:
             return inputs[0].shape[inputs[1]]
         if any(isinstance(v, Scalar) for v in inputs):
             raise BuildError(
@@ -182,7 +192,7 @@ class HostProgram:
         results, names = operation.extra
         bound = dict(zip(names, inputs, strict=True))
         numbers = [evaluate(expr, bound.__getitem__) for expr in results]
-        return min(numbers) if name == "affine.min" else max(numbers)
+        return min(numbers) if name in AffineMinOp.names else max(numbers)
 
     def _launch(self, read: tuple[str, Mapping[str, Any], tuple[str, ...]], inputs: list[Any]) -> PreparedLaunch:
         kernel, sizes, types = read
@@ -238,9 +248,9 @@ def _is_whole(op: ir.Operation) -> bool:
 
 def _alignments(func: ir.Operation, parameters: Sequence[ir.Value]) -> dict[int, int]:
     """By number of a parameter, what the kernels take its address to be a multiple of, beyond its elements."""
-    kernels = {attrs.get(op, "sym_name"): op for op in walk.ops(parent_op(func)) if op.name == "gpu.func"}
+    kernels = {attrs.get(op, "sym_name"): op for op in walk.ops(parent_op(func)) if isa(op, GPUFuncOp)}
     alignments: dict[int, int] = {}
-    for op in [op for op in walk.ops(func) if op.name == "gpu.launch_func"]:
+    for op in [op for op in walk.ops(func) if isa(op, LaunchFuncOp)]:
         name, sizes, _ = _launch_of(op)
         facts = attrs.get(kernels[name], "arg_attrs", [])
         for value, fact in zip(list(op.operands)[sizes["arguments"] :], facts, strict=False):
@@ -252,8 +262,8 @@ def _alignments(func: ir.Operation, parameters: Sequence[ir.Value]) -> dict[int,
 
 def _parameter_of(value: ir.Value, parameters: Sequence[ir.Value]) -> int | None:
     """The parameter behind a buffer; None for a number, and for memory of the function."""
-    while defining_op(value, ViewLikeOp) is not None:
-        value = value.owner.operands[0]
+    while view := defining_op(value, ViewLikeOp):
+        value = view.source
     return parameters.index(value) if isinstance(value.type, ir.MemRefType) and value in parameters else None
 
 

@@ -17,7 +17,7 @@ from tir_mlir.dialect.ir.op_traits import (
     WIDENINGS,
     accessed_memref,
 )
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ElementLoadOp, isa
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastBaseOp, ElementLoadOp, StoreOp, isa
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.handles import BlockHandle
 from tir_mlir.schedule.info import BlockInfo, BufferInfo, RegionInfo
@@ -237,7 +237,7 @@ def is_product(block: Block, operands: Collection[str], out: str, dtype: str) ->
     stores = [op for op in block.body_ops() if isa(op, AffineStoreOp)]
     if len(stores) != 1 or _name(stores[0]) != out:
         return False
-    total = defining_op(stores[0].operands[0])
+    total = defining_op(StoreOp(stores[0]).value)
     if total is None or total.name not in SUMS:
         return False
     added = [defining_op(v) for v in total.operands]
@@ -273,14 +273,14 @@ def _widens(op: ir.Operation, dtype: str) -> bool:
     """Whether an op casts its operand to a type that represents every value of it."""
     if op.name not in WIDENINGS or signs.dtype_of(op.results[0]) != dtype:
         return False
-    source = signs.dtype_of(op.operands[0])
+    source = signs.dtype_of(CastBaseOp(op).source)
     return source is not None and dtypes.represents(dtype, source)
 
 
 def _element(op: ir.Operation | None, dtype: str) -> str | None:
     """The buffer of an element of a type, or of one that is cast to a type that represents every value of its own."""
     if op is not None and _widens(op, dtype):
-        op = defining_op(op.operands[0])
+        op = defining_op(CastBaseOp(op).source)
     elif op is not None and signs.dtype_of(op.results[0]) != dtype:
         return None
     return _name(op) if op is not None and isa(op, AffineLoadOp) else None

@@ -9,6 +9,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS, PRODUCTS, SUMS
+from tir_mlir.dialect.ir.op_views import AffineIfOp, CallOp, YieldOp
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, is_conditional_value, iters, kind_of_loop
@@ -55,9 +56,9 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
 
 def _is_opaque(op_names: list[str], init: bool) -> bool:
     """Whether a body is more than straight-line code; a reduction has one branch, its init."""
-    branches = sum(name == "affine.if" for name in op_names)
-    control_ops = [n for n in op_names if n in AFFINE_LOOPS or n == "func.call" or n.startswith("scf.")]
-    return branches > init or any(name != "scf.yield" for name in control_ops)
+    branches = sum(name in AffineIfOp.names for name in op_names)
+    control_ops = [n for n in op_names if n in AFFINE_LOOPS or n in CallOp.names or n.startswith("scf.")]
+    return branches > init or any(name not in YieldOp.names for name in control_ops)
 
 
 def _multiplies(op_names: list[str]) -> bool:

@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, ops
 from tir_mlir.dialect.ir.op_traits import CHEAP_FUNCTIONS, DIVISIONS, QUOTIENTS, REMAINDERS
+from tir_mlir.dialect.ir.op_views import DivFOp, isa
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, block_view
 
@@ -22,7 +23,7 @@ def allow_reciprocals(sch: Schedule, block: Any) -> None:
     """Let a block that may divide by a value of fewer iters than its own multiply by its reciprocal."""
     info = block_info(sch, block)
     axes = [{n for axis in r.axes for n in axis} for r in info.reads]
-    divides = any(o.name == "arith.divf" for o in ops(block_view(sch, block).op))
+    divides = any(isa(o, DivFOp) for o in ops(block_view(sch, block).op))
     if divides and any(len(a) < len(info.iter_vars) for a in axes):
         sch.annotate(block, "reciprocal", True)
 
@@ -49,8 +50,8 @@ def costly_values(block: Block, reciprocal: bool) -> list[set[str]]:
             continue
         depends = set().union(*(iters_of.get(v, set()) for v in op.operands))
         iters_of |= dict.fromkeys(op.results, depends)
-        if op.name == "arith.divf" and reciprocal and iters_of.get(op.operands[1]):
-            costly.append(iters_of[op.operands[1]])
+        if isa(op, DivFOp) and reciprocal and (divisor := iters_of.get(DivFOp(op).rhs)):
+            costly.append(divisor)
         elif op.name in _COSTLY or (op.name.startswith("math.") and op.name not in CHEAP_FUNCTIONS):
             costly.append(depends)
     return costly

@@ -368,7 +368,7 @@ def _runs_anywhere(op: ir.Operation) -> bool:
 
 def _divides_by_size(op: ir.Operation) -> bool:
     """Whether the divisor is at least 1 in all iterations of the loops around, as `m` is in `range(n * m)`."""
-    divisor = affine_value(op.operands[1], op)
+    divisor = affine_value(FloorDivOp(op).rhs, op)
     try:
         with question("whether a divisor may be 0"):
             return divisor is not None and holds(domain(op, extra=[divisor]), divisor - 1)

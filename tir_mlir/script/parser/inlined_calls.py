@@ -22,7 +22,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS
+from tir_mlir.dialect.ir.op_views import ConstantOp, ElementLoadOp, IndexCastSIOp
 from tir_mlir.script.language.markers import Macro
 from tir_mlir.script.parser import arithmetic, python_scope
 from tir_mlir.script.parser.function_state import NameBinding, NameFrame, ParserState, Scope, assigned_names
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 64
 _TEXT = "__tir_source__"
-_TRIVIAL = ELEMENT_LOADS | {"arith.constant", "arith.index_cast"}
+_TRIVIAL = ElementLoadOp.names | ConstantOp.names | IndexCastSIOp.names
 Function = ast.FunctionDef | ast.Lambda
 
 

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_value, symbols_by_name
-from tir_mlir.dialect.ir.op_views import StridedMetadataOp, isa
+from tir_mlir.dialect.ir.op_views import StridedMetadataOp, ViewLikeOp, isa
 from tir_mlir.script.printer.literals import quote, sequence
 from tir_mlir.script.printer.precedence import ADD, binary
 
@@ -44,7 +44,7 @@ class BufferPrinter:
         """The region of the source buffer that a view covers."""
         assert view.op is not None
         mins, extents = window(view.op)
-        return self.region(Region(Buffer(view.op.operands[0]), tuple(mins), tuple(extents)))
+        return self.region(Region(Buffer(ViewLikeOp(view.op).source), tuple(mins), tuple(extents)))
 
     def needs_handle(self, buffer: Buffer) -> bool:
         """Whether a parameter's declaration uses variables, which an annotation cannot define."""

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, COUNTED_LOOPS, NAMED_VIEWS, STORES, accessed_memref
-from tir_mlir.dialect.ir.op_views import CallOp, IfOp, LoadOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import CallOp, IfOp, LoadOp, StoreOp, SubviewOp, isa
 
 BUFFER_OPS = ALLOCS | NAMED_VIEWS
 _STATEMENTS = STORES | COUNTED_LOOPS | BUFFER_OPS
@@ -17,11 +17,11 @@ _STATEMENTS = STORES | COUNTED_LOOPS | BUFFER_OPS
 def is_statement(op: ir.Operation) -> bool:
     """Whether an op has a line of its own (all others are parts of expressions)."""
     name = op.name
-    if name == "memref.subview" and attrs.NAME not in op.attributes:
+    if name in SubviewOp.names and attrs.NAME not in op.attributes:
         return False  # a part of a buffer that a call takes
     if name in _STATEMENTS or is_block(op):
         return True
-    if name == "func.call":
+    if name in CallOp.names:
         return not any(_is_used(r) for r in op.results)
     return not len(op.results)
 

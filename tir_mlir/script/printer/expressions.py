@@ -10,8 +10,25 @@ from mlir import ir
 from tir_mlir.dialect.analysis import address, base_of, declared_count, extra_offset
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, CASTS, IFS, UNSIGNED, accessed_memref
-from tir_mlir.dialect.ir.op_views import ApplyOp, ConstantOp, ScfIfOp, defining_op, isa
+from tir_mlir.dialect.ir.lowering_op_views import BroadcastOp
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, CASTS, IFS, UNSIGNED, accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_views import (
+    ApplyOp,
+    BinaryOp,
+    BitcastOp,
+    CompareOp,
+    ConstantOp,
+    DimOp,
+    IndexCastOp,
+    IndexCastSIOp,
+    LoadOp,
+    NegFOp,
+    ScfIfOp,
+    StridedMetadataOp,
+    XOrIOp,
+    defining_op,
+    isa,
+)
 from tir_mlir.dialect.presburger import disjunction, enclosing_ranges, has_division, intervals, sides
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import vector_values
@@ -56,12 +73,12 @@ class ValuePrinter:
             "affine.min": lambda op, value: self._extremum(op, "T.min"),
             "affine.max": lambda op, value: self._extremum(op, "T.max"),
             AFFINE_LOAD: lambda op, value: self.affine_access(op),
-            "memref.load": lambda op, value: self.access(op.operands[0], list(op.operands)[1:]),
+            "memref.load": lambda op, value: self.access(LoadOp(op).memref, index_operands(op)),
             "arith.index_cast": lambda op, value: self._index_cast(op, value),
             "arith.index_castui": lambda op, value: self._index_cast(op, value),
             "arith.cmpi": lambda op, value: self._compare_ints(op),
             "arith.cmpf": lambda op, value: self._compare_floats(op),
-            "arith.negf": lambda op, value: ExprText(f"-{self.text(op.operands[0]).parenthesize(UNARY)}", UNARY),
+            "arith.negf": lambda op, value: ExprText(f"-{self.text(NegFOp(op).operand).parenthesize(UNARY)}", UNARY),
             "arith.bitcast": self._bitcast,
             "func.call": lambda op, value: self.call_extern(op),
             "memref.dim": self._dim,
@@ -124,7 +141,7 @@ class ValuePrinter:
     def condition(self, op: ir.Operation) -> ExprText:
         """The condition of an `affine.if` or `scf.if`."""
         if isa(op, ScfIfOp):
-            return self.text(op.operands[0])
+            return self.text(ScfIfOp(op).condition)
         parts = [self._part(c, op) for c in walk.constraints(op)]
         result = parts[0]
         for part in parts[1:]:
@@ -154,9 +171,9 @@ class ValuePrinter:
             raise TirError(f"{value} is the argument of an op that is neither a loop nor a block")
         op = op.operation
         name = op.name
-        if name == "arith.constant" and isinstance(value.type, ir.VectorType):
+        if name in ConstantOp.names and isinstance(value.type, ir.VectorType):
             return vector_values.dense(op.attributes["value"], value.type, dtype)
-        if name == "arith.constant":
+        if name in ConstantOp.names:
             return constant(op.attributes["value"], value.type, dtype)
         if name in self._handlers:
             return self._handlers[name](op, value)
@@ -187,7 +204,7 @@ class ValuePrinter:
 
     def _bitcast(self, op: ir.Operation, value: ir.Value) -> ExprText:
         """Between floats and integers of one width; between a signed and an unsigned integer it is a cast."""
-        operand = op.operands[0]
+        operand = BitcastOp(op).source
         if signs.is_integer(value.type) and signs.is_integer(operand.type):
             return self._cast(value, operand, None)
         return call("T.reinterpret", _dtype(value), self.text(operand))
@@ -205,7 +222,9 @@ class ValuePrinter:
     @staticmethod
     def _divisor(op: ir.Operation) -> ir.Value:
         """b of `a - floordivsi(a, b) * b`."""
-        return op.operands[1].owner.operands[1]  # type: ignore[union-attr]
+        product = defining_op(BinaryOp(op).rhs, BinaryOp)
+        assert product is not None
+        return product.rhs
 
     def _extremum(self, op: ir.Operation, function: str) -> ExprText:
         parts = [self.index(i) for i in read_map(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))]
@@ -216,8 +235,8 @@ class ValuePrinter:
 
     def _index_cast(self, op: ir.Operation, value: ir.Value) -> ExprText:
         if _dtype_name(value) not in ("index", "int32"):
-            return self._cast(value, op.operands[0], None)
-        return self.typed_text(op.operands[0], signs.operand_dtype(op))
+            return self._cast(value, IndexCastOp(op).source, None)
+        return self.typed_text(IndexCastOp(op).source, signs.operand_dtype(op))
 
     def _compare_ints(self, op: ir.Operation) -> ExprText:
         predicate, _ = signs.signed_predicate(ir.IntegerAttr(op.attributes["predicate"]).value)
@@ -231,7 +250,7 @@ class ValuePrinter:
             return binary(lhs, _CMPF[predicate], rhs, COMPARE)
         if predicate in _UNORDERED:
             return _not(binary(lhs, _UNORDERED[predicate], rhs, COMPARE))
-        if predicate == 14 and op.operands[0] == op.operands[1]:
+        if predicate == 14 and CompareOp(op).lhs == CompareOp(op).rhs:
             return call("T.isnan", lhs)
         raise TirError(f"this float comparison has no TVMScript form ({op.location})")
 
@@ -240,7 +259,7 @@ class ValuePrinter:
         lhs, rhs = op.operands
         if dtypes.element(_dtype_name(op.results[0])) != "bool":
             return call(function, self.typed_text(lhs, dtype), self.typed_text(rhs, dtype))
-        if op.name == "arith.xori" and _is_true(rhs):
+        if isa(op, XOrIOp) and _is_true(rhs):
             return _not(self.text(lhs))
         return binary(self.text(lhs), word, self.text(rhs), precedence)
 
@@ -249,10 +268,10 @@ class ValuePrinter:
         return call("T.if_then_else", self.condition(op), *[self.typed_text(v, dtype) for v in sides])
 
     def _dim(self, op: ir.Operation, value: ir.Value) -> ExprText:
-        return ExprText(f"{self.text(op.operands[0]).text}.shape[{self.text(op.operands[1]).text}]")
+        return ExprText(f"{self.text(DimOp(op).source).text}.shape[{self.text(DimOp(op).axis).text}]")
 
     def _metadata(self, op: ir.Operation, value: ir.Value) -> ExprText:
-        buffer = op.operands[0]
+        buffer = StridedMetadataOp(op).source
         rank, number = Buffer(buffer).rank, _number(value)
         name = self.text(buffer).text
         if number == 1:
@@ -280,7 +299,7 @@ def _is_wide(value: ir.Value) -> bool:
     if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
         return False
     name, operands = value.owner.name, list(value.owner.operands)
-    if name == "arith.index_cast":
+    if name in IndexCastSIOp.names:
         return _dtype_name(operands[0]) == "int64"
     return name.startswith("arith.") and any(_is_wide(v) for v in operands)
 
@@ -296,8 +315,8 @@ def _constant_cast(value: ir.Value, dtype: str) -> ExprText | None:
         number = ir.IntegerAttr(typed.attributes["value"]).value
         is_exact = value.type.width > 1 and not dtypes.is_unsigned(_dtype_name(value)) and int(float(number)) == number
         return constant(ir.FloatAttr.get(type_ := dtypes.to_mlir(dtype), number), type_) if is_exact else None
-    while not isinstance(value.owner, ir.Block) and value.owner.name == "arith.index_cast":
-        value = value.owner.operands[0]
+    while cast := defining_op(value, IndexCastSIOp):
+        value = cast.source
     if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):
         return None
     if isa(value.owner, ConstantOp):
@@ -327,8 +346,8 @@ def _explicit_int32(value: ir.Value, dtype: str) -> ExprText | None:
 
 def _is_true(value: ir.Value) -> bool:
     op = value.owner
-    if not isinstance(op, ir.Block) and op.name == "vector.broadcast":
-        return _is_true(op.operands[0])
+    if splat := defining_op(value, BroadcastOp):
+        return _is_true(splat.source)
     if isinstance(op, ir.Block) or not isa(op, ConstantOp) or isinstance(value.type, ir.VectorType):
         return False
     return bool(ir.BoolAttr(op.attributes["value"]).value)

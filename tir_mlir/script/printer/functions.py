@@ -28,14 +28,21 @@ from tir_mlir.dialect.ir import (
     signs,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, IFS, STORES
+from tir_mlir.dialect.ir.lowering_op_views import AssumeOp
+from tir_mlir.dialect.ir.op_traits import ALLOCS, IFS, STORES, index_operands
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AffineStoreOp,
     AffineVectorStoreOp,
     AllocOp,
+    ByteViewOp,
+    CallOp,
+    ConditionOp,
     MemrefCastOp,
+    ScfForOp,
+    StoreOp,
     SubviewOp,
+    WhileOp,
     defining_op,
     isa,
 )
@@ -211,11 +218,11 @@ class StatementPrinter:
 
     def statement(self, op: ir.Operation) -> None:
         name = op.name
-        if name == "affine.for":
+        if name in AffineForOp.names:
             self._loops(op)
-        elif name == "scf.for":
+        elif name in ScfForOp.names:
             self._data_loop(op)
-        elif name == "scf.while":
+        elif name in WhileOp.names:
             self._while(op)
         elif is_block(op):
             self._block(Block(op), [])
@@ -225,16 +232,16 @@ class StatementPrinter:
             self._store(op)
         elif is_program_call(op):
             self.writer.line(call_text(self.values, self.buffers, op, self.options), self._id(op))
-        elif name == "memref.view":
+        elif name in ByteViewOp.names:
             buffer, text = Buffer(op.results[0]), view_text(self.values, self.buffers, op)
             self.writer.line(f"{self.names.bind(buffer.value, buffer.name, 'buf')} = {text}", self._id(op))
-        elif name == "func.call":
+        elif name in CallOp.names:
             self.writer.line(self.values.call_extern(op).text, self._id(op))
-        elif name == "llvm.intr.assume":
-            self.writer.line(f"T.assume({self.values.text(op.operands[0]).text})", self._id(op))
+        elif name in AssumeOp.names:
+            self.writer.line(f"T.assume({self.values.text(AssumeOp(op).condition).text})", self._id(op))
         elif name in ALLOCS:
             self.alloc(op)
-        elif name == "memref.subview":
+        elif name in SubviewOp.names:
             self.match_buffer(op)
         else:
             raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
@@ -258,14 +265,14 @@ class StatementPrinter:
         self.writer.line(f"{name}: T.let[T.{signs.dtype_of(value) or dtypes.to_name(value.type)}] = {text.text}")
 
     def _store(self, op: ir.Operation) -> None:
-        stored = op.operands[0]
+        stored = StoreOp(op).value
         if isa(op, AffineStoreOp):
             target = self.values.affine_access(op)
         elif isa(op, AffineVectorStoreOp):
             target, stored = vector_values.target(self.values, op)
         else:
-            target = self.values.access(op.operands[1], list(op.operands)[2:])
-        dtype = dtypes.with_lanes(Buffer(op.operands[1]).dtype, dtypes.lanes(dtypes.to_name(stored.type)))
+            target = self.values.access(StoreOp(op).memref, index_operands(op))
+        dtype = dtypes.with_lanes(Buffer(StoreOp(op).memref).dtype, dtypes.lanes(dtypes.to_name(stored.type)))
         value = self.values.typed_text(stored, dtype)
         self.writer.line(f"{target.text} = {value.text}", self._id(op))
 
@@ -320,7 +327,7 @@ class StatementPrinter:
         ops = [o.operation for o in condition.operations]
         if len(op.results) or any(is_statement(o) for o in ops[:-1]):
             raise TirError(f"a while loop with values or stores in its condition has no TVMScript form ({op.location})")
-        self.writer.line(f"while {self.values.text(ops[-1].operands[0]).text}:", self._id(op))
+        self.writer.line(f"while {self.values.text(ConditionOp(ops[-1]).condition).text}:", self._id(op))
         self.print_nested(_body_ops(body))
 
     def _bound_block(self, op: ir.Operation) -> tuple[Block, list[ir.Operation]] | None:
@@ -513,8 +520,8 @@ def _argument(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> 
 
 def _buffer(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> str:
     """A whole buffer by its name, a view without a name as the region that it is of."""
-    while defining_op(value, MemrefCastOp) is not None:
-        value = value.owner.operands[0]
+    while cast := defining_op(value, MemrefCastOp):
+        value = cast.source
     buffer = Buffer(value)
     if buffer.is_view and attrs.NAME not in value.owner.attributes:
         return buffers.source(buffer)

@@ -11,15 +11,14 @@ from mlir import ir
 from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, isa
+from tir_mlir.dialect.ir.lowering_op_views import BroadcastOp, ExtractOp, ShapeCastOp, VectorBitcastOp
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, StoreOp, defining_op, isa
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call
 
 if TYPE_CHECKING:
     from tir_mlir.script.printer.expressions import ValuePrinter
-
-_STORE = AFFINE_STORE
 
 
 def handlers(values: ValuePrinter) -> dict[str, Callable[[ir.Operation, ir.Value], ExprText]]:
@@ -37,10 +36,10 @@ def handlers(values: ValuePrinter) -> dict[str, Callable[[ir.Operation, ir.Value
 
 def target(values: ValuePrinter, op: ir.Operation) -> tuple[ExprText, ir.Value]:
     """The elements that a vector store writes, and the value as a list of lanes."""
-    value = op.operands[0]
+    value = StoreOp(op).value
     shape = vectors.shape_of(value)
-    if len(shape) > 1:
-        value = value.owner.operands[0]
+    if len(shape) > 1 and (cast := defining_op(value, ShapeCastOp)):
+        value = cast.source
     return _slice(values, op, shape), value
 
 
@@ -58,22 +57,17 @@ def lane_stores(ops: Sequence[ir.Operation], position: int) -> list[ir.Operation
 
 def scatter(values: ValuePrinter, stores: Sequence[ir.Operation]) -> str:
     """`A[0:8:2] = v`."""
-    value = stores[0].operands[0].owner.operands[0]
+    value = _lane_of(stores[0], 0)
+    assert value is not None
     return f"{_strided_access(values, stores).text} = {values.text(value).text}"
 
 
 def _lane_of(op: ir.Operation, lane: int) -> ir.Value | None:
     """The vector of whose lane a store writes the value."""
-    if op.name != _STORE or isinstance(op.operands[0].owner, ir.Block):
+    extract = defining_op(StoreOp(op).value, ExtractOp) if isa(op, AffineStoreOp) else None
+    if extract is None or attrs.NAME in extract.op.attributes:
         return None
-    extract = op.operands[0].owner.operation
-    if (
-        extract.name != "vector.extract"
-        or attrs.integers(extract, "static_position") != [lane]
-        or attrs.NAME in extract.attributes
-    ):
-        return None
-    return extract.operands[0]
+    return extract.source if attrs.integers(extract.op, "static_position") == [lane] else None
 
 
 def _slice(values: ValuePrinter, op: ir.Operation, shape: Sequence[int]) -> ExprText:
@@ -128,9 +122,10 @@ def _reshaped_load(values: ValuePrinter, op: ir.Operation) -> ExprText:
 
 
 def _broadcast(values: ValuePrinter, op: ir.Operation) -> ExprText:
-    if isinstance(op.operands[0].type, ir.VectorType):
+    source = BroadcastOp(op).source
+    if isinstance(source.type, ir.VectorType):
         raise TirError(f"vector.broadcast of a vector has no TVMScript form ({op.location})")
-    return splat(values.typed_text(op.operands[0], _element(op.results[0])), vectors.shape_of(op.results[0])[0])
+    return splat(values.typed_text(source, _element(op.results[0])), vectors.shape_of(op.results[0])[0])
 
 
 def splat(scalar: ExprText, lanes: int) -> ExprText:
@@ -173,11 +168,11 @@ def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
 
 def _lane(value: ir.Value) -> tuple[ir.Value, int]:
     """The vector and lane that a scalar is, or the scalar."""
-    owner = value.owner
-    if not isinstance(owner, ir.Block) and owner.name == "vector.extract" and attrs.NAME not in owner.attributes:
-        position = attrs.integers(owner.operation, "static_position")
-        if not _is_bits(owner.operation) and len(position) == 1:
-            return owner.operands[0], position[0]
+    extract = defining_op(value, ExtractOp)
+    if extract is not None and attrs.NAME not in extract.op.attributes:
+        position = attrs.integers(extract.op, "static_position")
+        if _cast_of_bits(extract) is None and len(position) == 1:
+            return extract.source, position[0]
     return value, 0
 
 
@@ -185,25 +180,25 @@ def _shuffle_text(sources: Sequence[ExprText], picked: Sequence[int]) -> ExprTex
     return call("T.Shuffle", f"[{', '.join(g.text for g in sources)}]", f"[{', '.join(map(str, picked))}]")
 
 
-def _is_bits(op: ir.Operation) -> bool:
-    """Whether an op takes the only lane of a cast of bits."""
-    return list(vectors.shape_of(op.operands[0])) == [1] and op.operands[0].owner.name == "vector.bitcast"
+def _cast_of_bits(extract: ExtractOp) -> VectorBitcastOp | None:
+    """The cast of bits whose only lane an op takes."""
+    source = extract.source
+    return defining_op(source, VectorBitcastOp) if list(vectors.shape_of(source)) == [1] else None
 
 
 def _extract(values: ValuePrinter, op: ir.Operation) -> ExprText:
-    if _is_bits(op):
-        source = op.operands[0].owner.operands[0]
-        return call("T.reinterpret", quote(_name(op.results[0])), values.text(source))
+    if cast := _cast_of_bits(ExtractOp(op)):
+        return call("T.reinterpret", quote(_name(op.results[0])), values.text(cast.source))
     position = attrs.integers(op, "static_position")
     if len(position) != 1 or len(op.operands) > 1:
         raise TirError(f"this vector.extract has no TVMScript form ({op.location})")
-    return _shuffle_text([values.text(op.operands[0])], position)
+    return _shuffle_text([values.text(ExtractOp(op).source)], position)
 
 
 def _bits(values: ValuePrinter, op: ir.Operation, value: ir.Value) -> ExprText:
-    source = op.operands[0]
-    if list(vectors.shape_of(source)) == [1] and source.owner.name == "vector.broadcast":
-        source = source.owner.operands[0]
+    source = VectorBitcastOp(op).source
+    if list(vectors.shape_of(source)) == [1] and (splat_ := defining_op(source, BroadcastOp)):
+        source = splat_.source
     return call("T.reinterpret", quote(_name(value)), values.text(source))
 
 

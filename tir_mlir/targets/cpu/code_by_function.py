@@ -14,11 +14,11 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.calls import CALL, function_name
+from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.calls.function_texts import callees_in, function_text, module_of
 from tir_mlir.dialect.diagnostics import BuildError, InternalError, LoweringError
 from tir_mlir.dialect.ir import attrs, clone_module, create, direct_ops, enter_context, funcs, walk
-from tir_mlir.dialect.ir.op_views import FuncOp, isa
+from tir_mlir.dialect.ir.op_views import CallOp, FuncOp, isa
 from tir_mlir.passes.lower.direct.code import direct_code
 from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.passes.lower.direct.text import NotDirect
@@ -67,7 +67,7 @@ def divide(module: ir.Module) -> list[Unit]:
     """
     functions = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if isa(op, FuncOp)}
     hosts = [op for op in functions.values() if not _is_private(op)]
-    calls = [op for host in hosts for op in walk.ops(host) if op.name == CALL]
+    calls = [op for host in hosts for op in walk.ops(host) if isa(op, CallOp)]
     called = dict.fromkeys(name for call in calls if _is_program(functions.get(name := _callee(call))))
     units = {name: _unit(name, functions) for name in called}
     for call in calls:

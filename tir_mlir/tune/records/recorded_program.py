@@ -13,6 +13,8 @@ from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import NotChecked, TirError, TuneError
 from tir_mlir.dialect.diagnostics.remarks import ASSERTED
 from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs, ops
+from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.dialect.ir.size_products import shape_variables
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.kernels.registry import find_kernel
@@ -131,12 +133,12 @@ def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
 
 
 def _has_body(op: ir.Operation) -> bool:
-    return op.name == "llvm.func" and bool(len(op.regions[0].blocks))
+    return isa(op, LLVMFuncOp) and bool(len(op.regions[0].blocks))
 
 
 def _declared_functions(module: ir.Module) -> list[str]:
     """The functions without a body."""
-    functions = [op for op in module.body.operations if op.operation.name in ("func.func", "llvm.func")]
+    functions = [op for op in module.body.operations if isa(op, FuncOp, LLVMFuncOp)]
     return [attrs.get(op, "sym_name") for op in functions if not len(op.operation.regions[0].blocks)]
 
 

@@ -11,8 +11,18 @@ from mlir.dialects import arith
 from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import GraphError, LinalgError, TirError, VerifyError
 from tir_mlir.dialect.graph import TensorType, free_name
-from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, enter_context, funcs, ops, parents
-from tir_mlir.dialect.ir.op_views import ConstantOp, isa
+from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, enter_context, funcs, parents
+from tir_mlir.dialect.ir.lowering_op_views import (
+    AssertOp,
+    EmptyOp,
+    FillOp,
+    TensorCastOp,
+    TensorDimOp,
+    TensorFromElementsOp,
+    TensorRegroupOp,
+)
+from tir_mlir.dialect.ir.op_views import ApplyOp, ConstantOp, isa
+from tir_mlir.dialect.ir.walk import views_in
 from tir_mlir.dialect.symbolic import from_affine, parse, size_of
 from tir_mlir.extensions import implement
 from tir_mlir.graph.builder import GraphBuilder, Value, value_list
@@ -123,9 +133,9 @@ class _LinalgImporter:
     def _op(self, op: ir.Operation) -> None:
         if is_glue(op):
             return
-        if op.name in ("tensor.expand_shape", "tensor.collapse_shape"):
+        if isa(op, TensorRegroupOp):
             self._reshape(op)
-        elif op.name == "tensor.cast":
+        elif isa(op, TensorCastOp):
             self._cast(op)
         else:
             self._call(op)
@@ -136,11 +146,11 @@ class _LinalgImporter:
         if len(unknown) > 1:
             raise LinalgError(f"{op.name} to a shape with several dynamic sizes is not supported", op.location)
         shape = tuple(-1 if d in unknown else s for d, s in enumerate(type_.shape))
-        source = self._value(op.operands[0], op)
+        source = self._value(TensorRegroupOp(op).source, op)
         self.values[op.results[0]] = self.builder.op("reshape", source, shape=shape, name_hint=self._name(op, "lv"))
 
     def _cast(self, op: ir.Operation) -> None:
-        source, type_ = self._value(op.operands[0], op), ir.RankedTensorType(op.results[0].type)
+        source, type_ = self._value(TensorCastOp(op).source, op), ir.RankedTensorType(op.results[0].type)
         for d, size in enumerate(type_.shape):
             if not type_.is_dynamic_dim(d) and source.shape[d] != size:
                 raise LinalgError(
@@ -186,12 +196,12 @@ def _parameter(func: Func, number: int) -> TensorType:
     return TensorType(tuple(shape), dtypes.to_name(type_.element_type))
 
 
-_GLUE = ("tensor.empty", "linalg.fill", "tensor.dim", "tensor.from_elements", "cf.assert", "affine.apply")
+_GLUE = (EmptyOp, FillOp, TensorDimOp, TensorFromElementsOp, AssertOp, ApplyOp)
 
 
 def is_glue(op: ir.Operation) -> bool:
     """Whether an op is part of the ops that read it: constants, fills, sizes, numbers, assertions about these."""
-    if op.name in _GLUE:
+    if isa(op, *_GLUE):
         return True
     return op.name.startswith("arith.") and not len(op.regions) and (isa(op, ConstantOp) or not _on_tensors(op))
 
@@ -230,17 +240,17 @@ def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> lis
     func = direct_ops(module.operation)[0]
     body = func.regions[0].blocks[0]
     args = list(body.arguments)
-    read = [n for n, arg in enumerate(args) if any(use.owner.name != "tensor.dim" for use in arg.uses)]
-    for op in [o for o in ops(func) if o.name == "tensor.dim" and o.operands[0] in args]:
-        axis = op.operands[1].owner
+    read = [n for n, arg in enumerate(args) if any(not isa(use.owner, TensorDimOp) for use in arg.uses)]
+    for dim_op in [d for d in views_in(func, TensorDimOp) if d.source in args]:
+        op, axis = dim_op.op, dim_op.axis.owner
         if isinstance(axis, ir.Block) or not isa(axis, ConstantOp):
             continue
-        size = shapes[args.index(op.operands[0])][ir.IntegerAttr(axis.attributes["value"]).value]
+        size = shapes[args.index(dim_op.source)][ir.IntegerAttr(axis.attributes["value"]).value]
         positions = [(n, d) for n in read for d, extent in enumerate(shapes[n]) if extent == size]
         if positions:
             with ir.InsertionPoint(op), op.location:
                 number, dim = positions[0]
-                op.operands[0], op.operands[1] = args[number], arith.constant(ir.IndexType.get(), dim)
+                dim_op.source, dim_op.axis = args[number], arith.constant(ir.IndexType.get(), dim)
     live = [n for n, arg in enumerate(args) if any(True for _ in arg.uses)]
     for number in reversed([n for n in range(len(args)) if n not in live]):
         body.erase_argument(number)

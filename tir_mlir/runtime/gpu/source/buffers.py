@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, RETYPED, VIEWS
-from tir_mlir.dialect.ir.op_views import SameIndicesOp, isa
+from tir_mlir.dialect.ir.op_views import ReinterpretCastOp, SameIndicesOp, isa
 from tir_mlir.runtime.gpu.source.expressions import ADD, MUL, CExpression, binary
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -72,7 +72,7 @@ def view_of(op: ir.Operation, source: BufferView, text: Callable[[ir.Value], CEx
     if op.name in VIEWS & RETYPED:
         operands = iter(list(op.operands)[1:])
         offsets, sizes, strides = (_mixed_numbers(op, key, operands, text) for key in ("offsets", "sizes", "strides"))
-        if op.name == "memref.reinterpret_cast":
+        if isa(op, ReinterpretCastOp):
             return BufferView(source.name, offsets[0], tuple(sizes), tuple(strides), source.space, source.element)
         return _subview(op, source, offsets, sizes, strides)
     if op.name in VIEWS - NAMED_VIEWS:

@@ -12,6 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.op_traits import INTEGER_RING, MAXIMA, OPS, UNSIGNED
+from tir_mlir.dialect.ir.op_views import BitcastOp, CastBaseOp, CompareIntegersOp
 from tir_mlir.dialect.presburger import Bound, dim_factors, intervals
 from tir_mlir.runtime.gpu.source.dialects import HELPERS, Dialect
 
@@ -215,7 +216,7 @@ class Scalars:
         a, b = operands
         if predicate in ("eq", "ne"):
             return binary(a, "==" if predicate == "eq" else "!=", b, EQUAL)
-        type_ = op.operands[0].type
+        type_ = CompareIntegersOp(op).lhs.type
         if predicate[0] == "u" and not isinstance(type_, ir.IndexType):
             unsigned = self._dialect.unsigned_type(str(type_))
             a, b = cast(unsigned, a), cast(unsigned, b)
@@ -267,7 +268,7 @@ class Scalars:
     _sitofp = _fptosi = _fptoui = _extf = _truncf = _index_cast = _index_castui = _cast
 
     def _from_unsigned(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
-        source = str(op.operands[0].type)
+        source = str(CastBaseOp(op).source.type)
         value = operands[0] if source == "i1" else cast(self._dialect.unsigned_type(source), operands[0])
         return cast(self.type(op.results[0].type), value)
 
@@ -275,7 +276,7 @@ class Scalars:
 
     def _extsi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         value = cast(self.type(op.results[0].type), operands[0])
-        return CExpression(f"-{value.as_operand(UNARY)}", UNARY) if str(op.operands[0].type) == "i1" else value
+        return CExpression(f"-{value.as_operand(UNARY)}", UNARY) if str(CastBaseOp(op).source.type) == "i1" else value
 
     def _trunci(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         if str(op.results[0].type) == "i1":
@@ -283,7 +284,7 @@ class Scalars:
         return self._cast(op, operands)
 
     def _bitcast(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
-        key = str(op.operands[0].type), str(op.results[0].type)
+        key = str(BitcastOp(op).source.type), str(op.results[0].type)
         if key[0] == key[1]:
             return operands[0]
         if key not in self._dialect.bits:

@@ -11,6 +11,18 @@ from mlir import ir
 from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, bits, over_dims, read_map, to_name, walk
+from tir_mlir.dialect.ir.lowering_op_views import (
+    BarrierOp,
+    BroadcastOp,
+    DynamicSharedMemoryOp,
+    ExtractOp,
+    FromElementsOp,
+    GPUFuncOp,
+    GPUReturnOp,
+    GridIdOp,
+    InsertOp,
+    ShuffleOp,
+)
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_VALUES,
     ELEMENT_LOADS,
@@ -21,16 +33,22 @@ from tir_mlir.dialect.ir.op_traits import (
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AffineIfOp,
+    AllocaOp,
     ApplyOp,
+    AssumeAlignmentOp,
+    ByteViewOp,
     ConstantOp,
     CountedLoopOp,
+    DimOp,
     IfOp,
     LoadOp,
     ScfIfOp,
+    StoreOp,
     VectorStoreOp,
     ViewLikeOp,
     YieldOp,
     defining_op,
+    dyn_cast,
     isa,
 )
 from tir_mlir.dialect.presburger import intervals
@@ -51,7 +69,7 @@ def source_of(device: ir.Module, dialect: Dialect = CUDA_C) -> str:
     """The text of all kernels of a module, with functions that launch them. Raises BuildError for what C has no word
     for."""
     unit = _Unit(dialect)
-    kernels = [op for op in walk.ops(device.operation) if op.name == "gpu.func"]
+    kernels = [op for op in walk.ops(device.operation) if isa(op, GPUFuncOp)]
     texts = [_KernelPrinter(op, unit).text() for op in kernels]
     return "\n\n".join([*unit.head(), *texts]) + "\n"
 
@@ -142,8 +160,8 @@ class _KernelPrinter:
         for op in walk.ops(self._op):
             if not _only_computes(op) and not isa(op, ViewLikeOp):
                 for value in op.operands:
-                    while defining_op(value, ViewLikeOp) is not None:
-                        value = value.owner.operands[0]
+                    while source := defining_op(value, ViewLikeOp):
+                        value = source.source
                     written.add(value)
         return written
 
@@ -189,16 +207,16 @@ class _KernelPrinter:
             op = view.operation
             if isa(op, YieldOp):
                 self._yield(op, depth, targets)
-            elif op.name in ("gpu.thread_id", "gpu.block_id"):
+            elif isa(op, GridIdOp):
                 self._axis(op, depth, block)
             elif isa(op, CountedLoopOp):
                 self._loop(op, depth)
             elif isa(op, IfOp):
                 self._if(op, depth)
-            elif op.name == "gpu.barrier":
+            elif isa(op, BarrierOp):
                 if lifted is None or op != lifted:
                     self._line(depth, self._dialect.barrier)
-            elif op.name != "gpu.return":
+            elif not isa(op, GPUReturnOp):
                 self._statement(op, depth)
 
     def _axis(self, op: ir.Operation, depth: int, block: Sequence[int]) -> None:
@@ -284,11 +302,11 @@ class _KernelPrinter:
             return None
         body = (o.operation for o in op.regions[0].blocks[0].operations)
         first = next(o for o in body if not isa(o, ConstantOp))
-        return first if first.name == "gpu.barrier" else None
+        return first if isa(first, BarrierOp) else None
 
     def _condition(self, op: ir.Operation) -> CExpression:
         if isa(op, ScfIfOp):
-            return self._value(op.operands[0])
+            return self._value(ScfIfOp(op).condition)
         parts = []
         for condition in walk.constraints(op):
             index = condition.index
@@ -320,19 +338,19 @@ class _KernelPrinter:
 
     def _statement(self, op: ir.Operation, depth: int) -> None:
         name = op.name
-        if name == "memref.alloca":
+        if isa(op, AllocaOp):
             self._local(op, depth)
-        elif name == "gpu.dynamic_shared_memory":
+        elif isa(op, DynamicSharedMemoryOp):
             self._dynamic(op)
-        elif name == "memref.view":
+        elif isa(op, ByteViewOp):
             self._dynamic_view(op, depth)
         elif name in VIEWS:
-            self._places[op.results[0]] = view_of(op, self._places[op.operands[0]], self._value)
+            self._places[op.results[0]] = view_of(op, self._places[ViewLikeOp(op).source], self._value)
         elif name in _STORES:
             self._store(op, depth)
         elif len(op.results) and any(True for r in op.results for _ in r.uses):
             self._compute(op, depth)
-        elif not _only_computes(op) and name not in ("memref.assume_alignment", "gpu.shuffle"):
+        elif not _only_computes(op) and not isa(op, AssumeAlignmentOp, ShuffleOp):
             raise BuildError(f"{self._dialect.name} of {name} is not supported; lib.assembly is the code")
 
     def _local(self, op: ir.Operation, depth: int) -> None:
@@ -353,13 +371,13 @@ class _KernelPrinter:
     def _dynamic_view(self, op: ir.Operation, depth: int) -> None:
         type_ = ir.MemRefType(op.results[0].type)
         name, element = self._name(attrs.get(op, attrs.NAME, "shared")), self._unit.type(type_.element_type)
-        source = self._places[op.operands[0]].name
-        start = self._value(op.operands[1])
+        source = self._places[ByteViewOp(op).source].name
+        start = self._value(ByteViewOp(op).shift)
         self._line(depth, f"{element} *const {name} = ({element} *)({source} + {start.text});")
         self._places[op.results[0]] = BufferView.of_type(name, type_)
 
     def _store(self, op: ir.Operation, depth: int) -> None:
-        target, value = self._element(op, 1), self._value(op.operands[0])
+        target, value = self._element(op, 1), self._value(StoreOp(op).value)
         self._line(depth, f"{target} = {value.text};")
 
     def _element(self, op: ir.Operation, position: int) -> str:
@@ -373,7 +391,7 @@ class _KernelPrinter:
         else:
             for index, stride in zip(indices, view.strides, strict=True):
                 offset = plus(offset, times(self._value(index), stride))
-        vector = op.results[0].type if len(op.results) else op.operands[0].type
+        vector = op.results[0].type if len(op.results) else StoreOp(op).value.type
         element = f"{view.name}[{text_of(offset).text}]"
         if not isinstance(vector, ir.VectorType):
             return element
@@ -394,7 +412,7 @@ class _KernelPrinter:
 
     def _compute(self, op: ir.Operation, depth: int) -> None:
         """Name the result of an op, or keep its expression for its only use."""
-        if op.name == "gpu.shuffle":
+        if isa(op, ShuffleOp):
             value, offset, width = (self._value(v).text for v in op.operands)
             self._declare(op.results[0], CExpression(self._dialect.shuffle(value, offset, width)), depth)
             return
@@ -422,7 +440,7 @@ class _KernelPrinter:
         if len(uses) != 1 or uses[0].owner.operation.block != op.block:
             return False
         user = uses[0].owner.operation
-        if user.name in ("vector.extract", "gpu.shuffle") or isinstance(op.results[0].type, ir.VectorType):
+        if isa(user, ExtractOp, ShuffleOp) or isinstance(op.results[0].type, ir.VectorType):
             return isa(user, VectorStoreOp) and not is_load
         if not is_load:
             return True
@@ -432,16 +450,16 @@ class _KernelPrinter:
 
     def _expression(self, op: ir.Operation) -> CExpression:
         name = op.name
-        if name == "affine.apply":
+        if isa(op, ApplyOp):
             return self._map_extremum(attrs.affine_map(op, "map"), list(op.operands), "max")
         if name in AFFINE_VALUES:
             return self._map_extremum(attrs.affine_map(op, "map"), list(op.operands), name.split(".")[1])
         if name in _LOADS:
             element = self._element(op, 0)
             return CExpression(element, UNARY if element[0] == "*" else 15)
-        if name == "memref.dim":
-            number = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
-            return text_of(self._places[op.operands[0]].sizes[number])
+        if dim := dyn_cast(op, DimOp):
+            number = ir.IntegerAttr(dim.axis.owner.attributes["value"]).value
+            return text_of(self._places[dim.source].sizes[number])
         if name.startswith("vector."):
             return self._vector(op)
         if isinstance(op.results[0].type, ir.VectorType):
@@ -453,16 +471,16 @@ class _KernelPrinter:
 
     def _vector(self, op: ir.Operation) -> CExpression:
         type_ = op.results[0].type
-        if op.name == "vector.extract" and not isinstance(type_, ir.VectorType) and len(op.operands) == 1:
-            return self._lane(op.operands[0], attrs.integers(op, "static_position")[0])
-        if op.name == "vector.from_elements" and _is_plain(type_):
+        if isa(op, ExtractOp) and not isinstance(type_, ir.VectorType) and len(op.operands) == 1:
+            return self._lane(ExtractOp(op).source, attrs.integers(op, "static_position")[0])
+        if isa(op, FromElementsOp) and _is_plain(type_):
             return self._make_vector(type_, [self._value(v).text for v in op.operands])
-        if op.name == "vector.broadcast" and _is_plain(type_):
-            return self._make_vector(type_, [self._value(op.operands[0]).text] * ir.VectorType(type_).shape[0])
-        if op.name == "vector.insert" and len(op.operands) == 2 and _is_plain(type_):
+        if isa(op, BroadcastOp) and _is_plain(type_):
+            return self._make_vector(type_, [self._value(BroadcastOp(op).source).text] * ir.VectorType(type_).shape[0])
+        if isa(op, InsertOp) and len(op.operands) == 2 and _is_plain(type_):
             position = attrs.integers(op, "static_position")[0]
-            lanes = [self._lane(op.operands[1], n).text for n in range(ir.VectorType(type_).shape[0])]
-            lanes[position] = self._value(op.operands[0]).text
+            lanes = [self._lane(InsertOp(op).target, n).text for n in range(ir.VectorType(type_).shape[0])]
+            lanes[position] = self._value(InsertOp(op).value).text
             return self._make_vector(type_, lanes)
         raise BuildError(f"{self._dialect.name} of {op.name} is not supported; lib.assembly is the code")
 
