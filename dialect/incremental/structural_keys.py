@@ -50,7 +50,7 @@ class NestKey:
         """The origin of a value; None if unknown."""
         origin = self.origins.get(value)
         if origin is None and is_apply(value):
-            origin = self.attribute_key(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
+            origin = self.attribute_key(attrs.map_of(owner_op(value).attributes["map"]), owner_op(value).operands)
         return origin
 
     def attribute_key(self, what: Any, operands: Iterable[ir.Value]) -> Origin:

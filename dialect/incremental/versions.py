@@ -1,228 +1,120 @@
-"""Versions of a program: which were verified, what they contain, and how one is made into the next.
+"""Versions of a program, and the journal of a step, from which those that it leaves behind are made again.
 
-A step edits a copy of the module of a version, so that an error or an interrupt leaves that as it was. Among many
-nests, to copy all costs more than the step. So the module of the version before is made into the copy: it gets copies
-of the nests that the last step changed. Those it had instead go to a module of their own, from which the version can be
-made again: of a version that steps have left behind, only what the next version has not is kept.
+A step edits the module of a version in place. Before it edits a nest (an op in the body of a function) for the first
+time, a copy of that is saved, so the nests of a version are where they were or saved:
 
-    version 7: module   --step-->  version 8: module
-    version 7: nests that version 8 has not;  the old module of 7, now as 8:  the next step edits it
+    version 7: nests a b c   --a step edits b-->   version 8: nests a B c, with the module;   saved: b
 
-The table of the module after a step is that of the module before, except for what the step changed. Users may edit
-their modules, so those are known by a digest.
+Version 7 is made again when somebody asks for its module: of a copy of that of version 8, with b for B. That is what
+undo, the history, and a step that is refused after its first edit do. What changed, and so is verified, are the nests
+that were saved or created. If others have the module, the step edits a copy.
+
+The code that edits tells of each edit by the functions of `dialect/ir/memo.py`; an edit that is not reported goes
+unverified, and remains in the version before. `tools/fuzzing/untouched.py` looks for those.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import sys
 import threading
-import weakref
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from mlir import ir
 
-from tir_mlir.dialect.incremental.contents import (
-    ChangedNests,
-    FunctionContents,
-    KnownModule,
-    Run,
-    gaps,
-    read_function,
-    signature,
+from tir_mlir.dialect.incremental.nests import FunctionContents, NestSummary, read_function, read_nest
+from tir_mlir.dialect.ir import (
+    QueryCache,
+    attrs,
+    clone_module,
+    direct_ops,
+    enter_context,
+    fresh_query_cache,
+    funcs,
+    is_program,
+    ops,
+    top_of,
+    users,
+    walk,
 )
-from tir_mlir.dialect.ir import Func, QueryCache, attrs, clone_module, enter_context, funcs, top_of, visit, walk
-from tir_mlir.dialect.ir.memo import Journal, open_journal
+from tir_mlir.dialect.ir.memo import Journal, active_cache, open_journal
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
-from tir_mlir.dialect.ir.op_views import FuncOp
+from tir_mlir.dialect.ir.op_views import FuncOp, MulIOp
 
 _HANDLED = AFFINE_LOOPS | FuncOp.names
+Key = tuple[NestSummary | None, int]
+"""A value in the body of a function: a nest and the number of its result, or None and that of a parameter."""
 
 
-@dataclass(frozen=True)
-class ModuleContents:
-    """The contents of the functions of a module.
+class LiveModule:
+    """A module, and its ops by summary. `lock`: held while a step edits it, or it is copied.
 
-    lost: the ids that the step to it consumed.
-    runs: the ops that it left alone, by function. None if unknown.
+    functions: all ops in it. bodies: of its programs. tops: the ops in each body, in order, before the step that runs.
+    nest_of: the summaries of those that it has not edited.
     """
 
-    functions: list[FunctionContents] = field(repr=False)
-    lost: frozenset[int] | None = None
-    runs: list[list[Run]] | None = field(default=None, repr=False)
+    def __init__(self, module: ir.Module, tops: list[list[ir.Operation]] | None = None):
+        self.module, self.lock = module, threading.RLock()
+        self.functions = direct_ops(module.operation)
+        self.programs = [op for op in self.functions if is_program(op)]
+        self.bodies = [op.regions[0].blocks[0] for op in self.programs]
+        self.tops = [_ops_of(body) for body in self.bodies] if tops is None else tops
+        self.nest_of: dict[ir.Operation, NestSummary] = {}
 
-    @cached_property
-    def ids(self) -> frozenset[int]:
-        numbers = {f.number for f in self.functions}
-        return frozenset(numbers.union(*(f.nests_by_id for f in self.functions)))
+    def read(self) -> list[FunctionContents] | None:
+        """Look all over; None if two loops or blocks have the same id."""
+        self.tops, self.nest_of = [_ops_of(body) for body in self.bodies], {}
+        pairs = zip(funcs(self.module), self.tops, strict=True)
+        contents = [c for func, tops in pairs if (c := read_function(func, tops, self.nest_of)) is not None]
+        numbers = [n for c in contents for n in (c.number, *(key for key in c.index if isinstance(key, int)))]
+        return contents if len(contents) == len(self.tops) and len(set(numbers)) == len(numbers) else None
 
-
-_tables: WeakKeyDictionary[ir.Module, ModuleContents] = WeakKeyDictionary()
-
-
-def known_table(module: ir.Module) -> ModuleContents | None:
-    """The table of a module that was verified; None if it was not."""
-    return _tables.get(module)
-
-
-def journal_of(module: ir.Module) -> Journal:
-    """A journal for a step that reads a module, so that lookups use its table."""
-    table = _tables.get(module)
-    return Journal() if table is None else KnownModule(module, table.functions)
+    def know(self, contents: Sequence[FunctionContents]) -> None:
+        """Take over what is known of the ops, in order."""
+        for tops, function in zip(self.tops, contents, strict=True):
+            self.nest_of.update(zip(tops, function.body, strict=True))
 
 
-def read(module: ir.Module) -> ModuleContents | None:
-    """A new table of a module; None if two loops or blocks have the same id."""
-    contents = [read_function(f) for f in funcs(module)]
-    unique = [f for f in contents if f is not None]
-    numbers = [n for f in unique for n in (f.number, *f.nests_by_id)]
-    return ModuleContents(unique) if len(unique) == len(contents) and len(set(numbers)) == len(numbers) else None
-
-
-def read_verified(module: ir.Module) -> None:
-    """Make the table of a module that was verified."""
-    table = read(module)
-    if table is not None:
-        _tables[module] = table
-
-
-def record(module: ir.Module, old_module: ir.Module, changed: ChangedNests | None) -> None:
-    """Make the table of a module that was verified after a step."""
-    old = _tables.get(old_module)
-    table = read(module) if changed is None or old is None else _contents_after_step(old, changed)
-    if table is not None:
-        _tables[module] = table
-
-
-def _contents_after_step(old: ModuleContents, changed: ChangedNests) -> ModuleContents:
-    """The table after a step."""
-    moved_ids: set[int] = set()
-    for old_function, new_function, runs in zip(old.functions, changed.contents, changed.runs, strict=True):
-        kept = [(r.before, r.before + r.length) for r in runs]
-        for start, end in gaps(kept, len(old_function.body)):
-            moved_ids.update(
-                n for nest in old_function.body[start:end] for n in nest.ids if n not in new_function.nests_by_id
-            )
-    lost = frozenset(n for n in moved_ids if all(n not in f.nests_by_id for f in changed.contents))
-    return ModuleContents(changed.contents, lost, changed.runs)
-
-
-def lost_ids(old_module: ir.Module, new_module: ir.Module) -> frozenset[int]:
-    """The ids of loops and blocks that are in a module before a step, but not after it."""
-    table = _tables.get(new_module)
-    if table is not None and table.lost is not None:
-        return table.lost
-    return ids_of(old_module) - ids_of(new_module)
-
-
-def ids_of(module: ir.Module) -> frozenset[int]:
-    """The ids of all ops of a module that can have a handle."""
-    table = _tables.get(module)
-    return ids_in(module.operation) if table is None else table.ids
-
-
-def find(module: ir.Module, number: int) -> ir.Operation | None:
-    """The op of a module whose id is `number`; while a step runs, of one that it has not edited yet."""
-    current, table = open_journal(), _tables.get(module)
-    if isinstance(current, KnownModule) and current.module is module:
-        functions, bodies = current.contents, current.bodies
-    elif table is not None:
-        functions, bodies = table.functions, [f.op for f in funcs(module)]
-    else:
-        return walk.find(module, number)
-    for function, op in zip(functions, bodies, strict=True):
-        nest = function.nests_by_id.get(number)
-        if nest is not None:
-            return walk.find(Func(op).body.operations[function.body.index(nest)].operation, number)
-    return next((op for op in bodies if attrs.get(op, attrs.ID) == number), None)
-
-
-def infos_with(module: ir.Module, number: int) -> dict[int, Any]:
-    """Where snapshots are kept of the loops and blocks in the nest of one; they hold in all versions with the nest."""
-    table = _tables.get(module)
-    nests = () if table is None else (f.nests_by_id.get(number) for f in table.functions)
-    return next((nest.infos for nest in nests if nest is not None), {})
-
-
-def ids_in(root: ir.Operation) -> frozenset[int]:
-    """The ids of the loops, blocks and functions in an op."""
-    ids: set[int] = set()
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _HANDLED:
-            attributes = op.attributes
-            if attrs.ID in attributes:
-                ids.add(ir.IntegerAttr(attributes[attrs.ID]).value)
-        return ir.WalkResult.ADVANCE
-
-    visit(root, look)
-    return frozenset(ids)
-
-
-# --- programs of users ------------------------------------------------------------------------------------------------
-
-_verified: WeakKeyDictionary[ir.Module, bytes] = WeakKeyDictionary()
-
-
-def remember(module: ir.Module) -> None:
-    """Record that a module was verified as it is now."""
-    _verified[module] = _fingerprint(module)
-
-
-def is_verified(module: ir.Module) -> bool:
-    """Whether a module was verified and nothing in it changed since then: users may edit it, and run passes on it."""
-    fingerprint = _verified.get(module)
-    return fingerprint is not None and fingerprint == _fingerprint(module)
-
-
-def _fingerprint(module: ir.Module) -> bytes:
-    """A digest of all that a module contains."""
-    text = io.BytesIO()
-    module.operation.write_bytecode(text)
-    return hashlib.sha256(text.getbuffer()).digest()
-
-
-_WHOLE = 16
-"""Of versions that are made again one after the other, one in so many gets a module of its own."""
-_ARGUMENT = -1
-Key = tuple[int, int]
-"""A value in the body of a function: the position of its op and the number of the result, or _ARGUMENT and a number."""
-_lock = threading.RLock()
-"""Held while a version gives its module away, or gets one."""
+def _ops_of(body: ir.Block) -> list[ir.Operation]:
+    return [op.operation for op in body.operations]
 
 
 class Version:
-    """A version of a program. `before`: the one that a step was applied to. `cache`: of queries about its module.
+    """A version of a program. `contents`: of its functions, if it was verified. lost: the ids that the step to it
+    consumed; None if unknown.
 
-    Its module is only made into that of another version if nobody else has it. shared: several schedules have the
-    version, or a user its module (an op does not keep its module alive, so references do not tell).
+    shared: several schedules have the version, or a user its module (an op does not keep its module alive, so
+    references do not tell): no step edits that.
     """
 
-    smallest = 32
-    """With fewer ops in the bodies of functions, it is faster to copy them all."""
-
-    def __init__(self, module: ir.Module, before: Version | None = None, cache: QueryCache | None = None):
+    def __init__(self, module: ir.Module, is_verified: bool = False):
         self.shared = False
-        self._module: ir.Module | None = module
-        self._cache = cache
-        self._before = None if before is None else weakref.ref(before)
-        if before is not None:
-            before._cache = None  # lookups ask of the new version from now on
-        self._difference: _Difference | None = None
+        self.lost: frozenset[int] | None = None
+        self._live: LiveModule | None = LiveModule(module)
+        self._later: Version | None = None  # the one that has the module, if this one has none
+        self._attributes: dict[str, ir.Attribute] = {}  # of the module, then
+        self.cache: QueryCache | None = None
+        self.contents = self._live.read() if is_verified else None
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether a later version has the module."""
+        return self._live is None
+
+    @property
+    def live(self) -> LiveModule:
+        live = self._live  # once: another thread may begin a step
+        return self._restore() if live is None else live
 
     @property
     def module(self) -> ir.Module:
-        with _lock:
-            return self._rebuild_module() if self._module is None else self._module
+        return self.live.module
 
     def share_module(self) -> ir.Module:
         """The module, for a user to keep."""
-        self.shared, self._cache = True, None
+        self.shared, self.cache = True, None
         return self.module
 
     def __reduce__(self) -> tuple[Callable[[str], Version], tuple[str]]:
@@ -233,60 +125,95 @@ class Version:
         """The cache of queries about the module; a new one if others may edit it, or ask as well."""
         if self.shared:
             return QueryCache()
-        if self._cache is None:
-            self._cache = QueryCache()
-        return self._cache
+        if self.cache is None:
+            self.cache = QueryCache()
+        return self.cache
 
-    def copy_module(self) -> ir.Module:
-        """A copy of the module, for a step to edit."""
-        previous = None if self._before is None or self.shared else self._before()
-        copy = None if previous is None or previous.shared else previous._convert_to_later(self)
-        return clone_module(self.module) if copy is None else copy
+    # --- what is in it ------------------------------------------------------------------------------------------------
 
-    def _convert_to_later(self, later: Version) -> ir.Module | None:
-        """The module of this version, made into a copy of the next one. None if someone has it, or if it is not
-        clear what differs."""
-        with _lock:
-            if self._module is None or sys.getrefcount(self._module) > 2:
-                return None
-            parts = self._parts(later.module)
-            if parts is None:
-                return None
-            self._difference = _Difference(
-                later, [part.extract_removed_ops() for part in parts], _attributes(self._module)
-            )
-            module, self._module, self._cache = self._module, None, None
-        _tables.pop(module, None)
-        for part in parts:
-            part.renew()
-        _set_attributes(module, _attributes(later.module))
-        return module
+    def nest(self, number: int) -> NestSummary | None:
+        """The nest with the loop or block of an id, as far as it is known."""
+        for function in self.contents or ():
+            if number in function.index:
+                return function.index[number][0]
+        return None
 
-    def _parts(self, later: ir.Module) -> list[_Part] | None:
-        assert self._module is not None
-        old, new = known_table(self._module), known_table(later)
-        if old is None or new is None or new.runs is None or sum(len(f.body) for f in new.functions) < self.smallest:
-            return None
-        both = zip(funcs(self._module), funcs(later), old.functions, new.functions, new.runs, strict=True)
-        parts = [_Part(*fields) for fields in both]
-        return parts if all(part.is_separable() for part in parts) else None
+    def __contains__(self, number: int) -> bool:
+        """Whether it has a loop, block or function of an id."""
+        if self.contents is None:
+            return walk.find(self.module, number) is not None
+        return any(number in c.index or number == c.number for c in self.contents)
 
-    def _rebuild_module(self) -> ir.Module:
-        waiting: list[tuple[Version, _Difference]] = []
-        version = self
-        while version._module is None:
-            assert version._difference is not None
-            waiting.append((version, version._difference))
-            version = version._difference.later
-        with enter_context():
-            module = clone_module(version._module)
-            for number, (old, difference) in enumerate(reversed(waiting)):
-                difference.apply(module)
-                if old is self or number % _WHOLE == _WHOLE - 1:
-                    read_verified(module)
-                    old._module, old._difference = module, None
-                    module = module if old is self else clone_module(module)
-        return module
+    def find(self, number: int) -> ir.Operation | None:
+        """The op whose id is `number`; while a step runs, of one that it has not edited yet."""
+        if self.contents is None:
+            return walk.find(self.module, number)
+        for position, function in enumerate(self.contents):
+            if number in function.index:
+                return walk.find(self.live.tops[position][function.body.index(function.index[number][0])], number)
+            if number == function.number:
+                return self.live.programs[position]
+        return None
+
+    def ids(self) -> frozenset[int]:
+        """The ids of all ops that can have a handle."""
+        if self.contents is None:
+            return _ids_in(self.module.operation)
+        return frozenset(n for c in self.contents for n in (c.number, *c.index) if isinstance(n, int))
+
+    # --- steps --------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> Version:
+        """The version that a step makes of this one, with its module; with a copy, if others have that."""
+        later = object.__new__(Version)
+        later.__dict__ |= {"shared": False, "lost": None, "_later": None, "cache": None, "_attributes": {}}
+        later.contents, live = self.contents, self.live
+        self.cache = None  # it has ops of the module
+        if self.contents is None or self.shared or active_cache() is not None or sys.getrefcount(live.module) > 2:
+            later._live = LiveModule(clone_module(live.module))
+            if self.contents is not None:
+                later._live.know(self.contents)
+        else:
+            self._attributes = _attributes(live.module)
+            later._live, self._later, self._live = live, later, None
+        return later
+
+    def record(self, before: Version, changed: ChangedNests | None) -> None:
+        """Know what is in a version that was verified after a step. changed: what the step changed, if known."""
+        live = self.live
+        if changed is None:
+            before.keep()
+            self.contents = live.read()
+        else:
+            self.contents, live.tops, self.lost = changed.contents, changed.tops, changed.lost
+            live.nest_of.update(changed.nests)
+
+    def take_back(self, later: Version) -> None:
+        """Have the module again after a step that ended without an edit; after another one, it is made again."""
+        live = later._live
+        if self._later is later and live is not None and self.contents is not None:
+            bodies = zip(live.bodies, self.contents, strict=True)
+            if len(live.nest_of) == sum(len(c.body) for c in self.contents) and all(
+                len(body.operations) == len(contents.body) for body, contents in bodies
+            ):
+                _set_attributes(live.module, self._attributes)
+                self._live, self._later = live, None
+
+    def keep(self) -> None:
+        """Make the module again, before a step edits more than nests."""
+        if self._live is None:
+            self._restore()
+
+    def _restore(self) -> LiveModule:
+        later = self._later
+        while later is not None and later._live is None:
+            later = later._later
+        assert later is not None and later._live is not None and self.contents is not None
+        with later._live.lock, enter_context(), fresh_query_cache():
+            live = copy_with(later._live, self.contents)
+            _set_attributes(live.module, self._attributes)
+        self._live, self._later = live, None
+        return live
 
 
 def _parse_version(text: str) -> Version:
@@ -295,164 +222,10 @@ def _parse_version(text: str) -> Version:
         return Version(ir.Module.parse(text))
 
 
-class _Part:
-    """A function in a version and in the next one: the ops that differ."""
-
-    def __init__(self, old: Func, new: Func, before: FunctionContents, after: FunctionContents, runs: Sequence[Run]):
-        self.body, self.new_body = old.body, new.body
-        self.before, self.after, self.runs = before, after, runs
-        self.gone = _ops_outside(old.body, [(r.before, r.length) for r in runs], len(before.body))
-        self.made = _ops_outside(new.body, [(r.after, r.length) for r in runs], len(after.body))
-
-    def is_separable(self) -> bool:
-        """Whether no other op uses a result of the ones that differ."""
-        return all(
-            top_of(use.owner.operation) in tops
-            for tops in (self.gone, self.made)
-            for op in tops
-            for result in op.results
-            for use in result.uses
-        )
-
-    def extract_removed_ops(self) -> _Nests:
-        """The ops that the next version has not, in a module of their own."""
-        storage, keys = ir.Module.create(ir.Location.unknown()), []
-
-        def argument(value: ir.Value) -> ir.Value:
-            keys.append(_key(value, self.before))
-            return storage.body.add_argument(value.type, ir.Location.unknown())
-
-        _copy_ops(self.gone, self.body, storage.body, argument)
-        return _Nests(storage, keys, [Run(r.after, r.before, r.length) for r in self.runs])
-
-    def renew(self) -> None:
-        """Make the function as it is in the next version."""
-        if self.gone or self.made:
-            _replace(self.body, self.runs, self.made, self.new_body, lambda value: _key(value, self.after))
-
-
-@dataclass(frozen=True)
-class _Nests:
-    """Ops in the body of a function of a version, in a module of their own.
-
-    keys: what the arguments of its body stand for. runs: the other ops, from the next version to this one.
-    """
-
-    storage: ir.Module
-    keys: list[Key]
-    runs: list[Run]
-
-    def put_back(self, func: Func) -> None:
-        """Make a function of the next version as it is in this one."""
-        stored = [op.operation for op in self.storage.body.operations]
-        _replace(func.body, self.runs, stored, self.storage.body, lambda v: self.keys[ir.BlockArgument(v).arg_number])
-
-
-@dataclass(frozen=True)
-class _Difference:
-    """What a version has that the next one has not: ops by function, attributes of the module."""
-
-    later: Version
-    nests: list[_Nests]
-    attributes: dict[str, ir.Attribute]
-
-    def apply(self, module: ir.Module) -> None:
-        """Make the module of the next version into that of this one."""
-        for func, nests in zip(funcs(module), self.nests, strict=True):
-            nests.put_back(func)
-        _set_attributes(module, self.attributes)
-
-
-def _ops_outside(body: ir.Block, kept: Sequence[tuple[int, int]], total: int) -> list[ir.Operation]:
-    """The ops of a body that are not in intervals, which are given as starts and lengths."""
-    listed = body.operations
-    ends = [(start, start + length) for start, length in kept]
-    return [listed[n].operation for start, end in gaps(ends, total) for n in range(start, end)]
-
-
-def _replace(
-    body: ir.Block,
-    runs: Sequence[Run],
-    ops: Sequence[ir.Operation],
-    source: ir.Block,
-    key: Callable[[ir.Value], Key],
-) -> None:
-    """Replace the ops of a body outside runs by copies of those of another, which are in `source`.
-
-    key: of a value there, of what stands for it in the other one.
-    """
-    listed = body.operations
-    gone = _ops_outside(body, [(r.before, r.length) for r in runs], len(listed))
-    anchors = [listed[run.before].operation for run in runs]
-    copies = iter(_copy_ops(ops, source, body, lambda value: _value(body, key(value), runs)))
-    index = 0
-    for run, anchor in zip(runs, anchors, strict=True):
-        for _ in range(run.after - index):
-            next(copies).move_before(anchor)
-        index = run.after + run.length
-    for op in reversed(gone):
-        op.erase()
-
-
-def _copy_ops(
-    ops: Sequence[ir.Operation], source: ir.Block, body: ir.Block, mapped: Callable[[ir.Value], ir.Value]
-) -> list[ir.Operation]:
-    """Copy ops in `source` to the end of another body, before its terminator.
-
-    mapped: what stands there for a value in `source` that none of them defines.
-    """
-    copies: list[ir.Operation] = []
-    values: dict[ir.Value, ir.Value] = {}
-
-    def connect(op: ir.Operation) -> ir.WalkResult:
-        operands = op.operands
-        for number, value in enumerate(operands):
-            to = values.get(value)
-            if to is None:
-                to = values[value] = mapped(value) if _owner_block(value) == source else value
-            if to is not value:
-                operands[number] = to
-        return ir.WalkResult.ADVANCE
-
-    listed = body.operations
-    count = len(listed)
-    point = ir.InsertionPoint(listed[count - 1] if count else body)
-    try:
-        for op in ops:
-            copies.append(op.clone(point).operation)
-            values.update(zip(op.results, copies[-1].results, strict=True))
-        for copy in copies:
-            visit(copy, connect)
-    except BaseException:  # an interrupt leaves no uses of the values of another version, nor one before it is listed
-        first, last = max(count - 1, 0), len(listed) - (1 if count else 0)
-        for copy in reversed(list(listed)[first:last]):
-            copy.operation.erase()
-        raise
-    return copies
-
-
-def _owner_block(value: ir.Value) -> ir.Block:
-    owner = value.owner
-    return owner if isinstance(owner, ir.Block) else owner.operation.block
-
-
-def _key(value: ir.Value, contents: FunctionContents) -> Key:
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return _ARGUMENT, ir.BlockArgument(value).arg_number
-    op = owner.operation
-    nest = contents.signed.get(signature(op))
-    position = walk.position(op) if nest is None else contents.body.index(nest)
-    return position, ir.OpResult(value).result_number
-
-
-def _value(body: ir.Block, key: Key, runs: Sequence[Run]) -> ir.Value:
-    """The value in a body before a step that stands for one after it."""
-    position, number = key
-    if position == _ARGUMENT:
-        return body.arguments[number]
-    run = next(r for r in runs if r.after <= position < r.after + r.length)
-    return body.operations[position - run.after + run.before].operation.results[number]
+def _ids_in(root: ir.Operation) -> frozenset[int]:
+    """The ids of the loops, blocks and functions in an op."""
+    facts = [op.attributes for op in ops(root) if op.name in _HANDLED]
+    return frozenset(ir.IntegerAttr(f[attrs.ID]).value for f in facts if attrs.ID in f)
 
 
 def _attributes(module: ir.Module) -> dict[str, ir.Attribute]:
@@ -466,3 +239,260 @@ def _set_attributes(module: ir.Module, wanted: dict[str, ir.Attribute]) -> None:
         del facts[name]
     for name, value in wanted.items():
         facts[name] = value
+
+
+# --- saved nests ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SavedNest:
+    """A copy of an op in the body of a function. `module`: that it is in, alone; keys: what the arguments of its body
+    stand for."""
+
+    module: ir.Module
+    keys: list[Key]
+
+    @staticmethod
+    def of(top: ir.Operation, nest: Callable[[ir.Operation], NestSummary]) -> SavedNest:
+        """A copy of an op. nest: the summaries of those whose results it uses."""
+        module, keys, source = ir.Module.create(top.location), list[Key](), top.block
+
+        def argument(value: ir.Value) -> ir.Value:
+            owner = value.owner
+            if isinstance(owner, ir.Block):
+                keys.append((None, ir.BlockArgument(value).arg_number))
+            else:
+                keys.append((nest(owner.operation), ir.OpResult(value).result_number))
+            return module.body.add_argument(value.type, top.location)
+
+        _copy_op(top, source, ir.InsertionPoint(module.body), argument)
+        return SavedNest(module, keys)
+
+    def copy_to(self, body: ir.Block, copies: Mapping[NestSummary, ir.Operation]) -> ir.Operation:
+        """The op, at the start of a body, with the results of `copies`."""
+
+        def value(argument: ir.Value) -> ir.Value:
+            nest, number = self.keys[ir.BlockArgument(argument).arg_number]
+            return body.arguments[number] if nest is None else copies[nest].results[number]
+
+        source = self.module.body
+        return _copy_op(source.operations[0].operation, source, ir.InsertionPoint.at_block_begin(body), value)
+
+
+def _copy_op(
+    op: ir.Operation, source: ir.Block, ip: ir.InsertionPoint, mapped: Callable[[ir.Value], ir.Value]
+) -> ir.Operation:
+    """A copy of an op of `source`. `mapped`: what stands there for a value that is defined there."""
+    copy = op.clone(ip).operation
+    values: dict[ir.Value, ir.Value] = {}
+
+    try:
+        for inner in ops(copy):
+            operands = inner.operands
+            for number, value in enumerate(operands):
+                to = values.get(value)
+                if to is None:
+                    owner = value.owner
+                    block = owner if isinstance(owner, ir.Block) else owner.operation.block
+                    to = values[value] = mapped(value) if block == source else value
+                if to is not value:
+                    operands[number] = to
+    except BaseException:  # an interrupt leaves no uses of the values of another module
+        copy.erase()
+        raise
+    return copy
+
+
+def copy_with(live: LiveModule, contents: Sequence[FunctionContents]) -> LiveModule:
+    """A copy of a module with other nests: its own ones, or saved ones."""
+    module, tops = clone_module(live.module), []
+    for number, (func, function) in enumerate(zip(funcs(module), contents, strict=True)):
+        body = func.body
+        pairs = zip(_ops_of(live.bodies[number]), _ops_of(body), strict=True)
+        found = {live.nest_of.get(old): new for old, new in pairs}
+        copies: dict[NestSummary, ir.Operation] = {}
+        for nest in function.body:
+            copies[nest] = found.pop(nest, None) or nest.saved[0].copy_to(body, copies)
+        tops.append(list(copies.values()))
+        for op in tops[-1]:
+            body.append(op)
+        grave = ir.Module.create(ir.Location.unknown())  # what is left may use each other's values, in any order
+        for op in _ops_of(body)[: -len(tops[-1])]:
+            grave.body.append(op)
+    result = LiveModule(module, tops)
+    result.know(contents)
+    return result
+
+
+# --- the journal ------------------------------------------------------------------------------------------------------
+
+
+class StepJournal(Journal):
+    """The edits of a step on a version `before`, in the module of `later`; with `later` alone, of one that only reads.
+
+    touched: the ops that were edited, by the version before.
+    whole: something outside the body of a function was edited, so nothing is known to be unchanged.
+    """
+
+    def __init__(self, later: Version, before: Version | None = None):
+        super().__init__()
+        self.later, self.before, self.live = later, before, later.live
+        self.contents = later.contents or []
+        self.touched: dict[ir.Operation, NestSummary] = {}
+        self.whole = False
+
+    def function(self, op: ir.Operation) -> FunctionContents | None:
+        """The contents of a function, before the step."""
+        programs = self.live.programs
+        return self.contents[programs.index(op)] if self.contents and op in programs else None
+
+    def size_names(self, func: ir.Operation) -> set[str] | None:
+        contents = self.function(func)
+        return None if contents is None else contents.sizes | self.sizes
+
+    def nest(self, top: ir.Operation) -> NestSummary:
+        """The summary, before the step, of an op in the body of a function."""
+        return self.live.nest_of.get(top) or self.touched[top]
+
+    def add(self, op: ir.Operation) -> None:
+        if self.before is None or not self.contents or self.whole:
+            return
+        top = top_of(op)
+        nest = self.live.nest_of.get(top)
+        if nest is not None:
+            if not nest.saved:
+                nest.saved.append(SavedNest.of(top, self.nest))
+            self.touched[top] = nest
+            del self.live.nest_of[top]
+            for result in top.results:
+                self.add_users(result)
+        elif top.parent is None and top == self.live.module.operation:
+            self.before.keep()
+            self.whole = True
+
+    def add_users(self, value: ir.Value) -> None:
+        for use in value.uses:
+            self.add(use.owner.operation)
+
+
+def step_journal() -> StepJournal | None:
+    """The journal of the step, or the lookup, that runs, if it knows the contents of the module."""
+    journal = open_journal()
+    return journal if isinstance(journal, StepJournal) else None
+
+
+def contents_of(func: ir.Operation, edited: bool = True) -> FunctionContents | None:
+    """The contents of a function: as they were before the step, while one runs. None if they are not known, or, unless
+    `edited`, if a step may have edited it."""
+    journal = step_journal()
+    return None if journal is None or not (edited or journal.before is None) else journal.function(func)
+
+
+@dataclass
+class ChangedNests:
+    """What differs in the bodies of functions from before a step.
+
+    nests: the summaries of the ops that were edited or created.
+    affected: these ops, and those that share a buffer with an edited one, now or before.
+    contents, tops: what each function contains, and the ops of its body, in order, after the step.
+    lost: the ids that are gone.
+    """
+
+    nests: dict[ir.Operation, NestSummary] = field(default_factory=dict)
+    affected: list[ir.Operation] = field(default_factory=list)
+    contents: list[FunctionContents] = field(default_factory=list)
+    tops: list[list[ir.Operation]] = field(default_factory=list)
+    lost: frozenset[int] = frozenset()
+
+
+def changed_nests(journal: StepJournal) -> ChangedNests | None:
+    """What a step changed; None if that may be anything: a function, its arguments, shape variables."""
+    live, changed = journal.live, ChangedNests()
+    if journal.whole or not journal.contents or direct_ops(live.module.operation) != live.functions:
+        return None
+    shared: dict[ir.Value, bool] = {}
+    for number, old in enumerate(journal.contents):
+        gone = [nest for nest in journal.touched.values() if nest in old.body]
+        body, tops, function = live.bodies[number], live.tops[number], old
+        if gone or len(body.operations) != len(tops):
+            tops, nests, made = tops_after(tops, old.body, gone, body)
+            for position in made:
+                nests[position] = changed.nests[tops[position]] = read_nest(tops[position], live.nest_of, changed.nests)
+            fresh = [nests[position] for position in made]
+            function = old.with_nests(nests, gone, fresh)
+            if function is None or not _are_free(gone, fresh):
+                return None
+            if not _add_buffers(shared, [*gone, *fresh], tops, nests, body):
+                return None
+        changed.contents.append(function)
+        changed.tops.append(tops)
+    affected = dict.fromkeys(changed.nests)
+    for buffer, written in shared.items():
+        if written or not isinstance(buffer.owner, ir.Block):  # a parameter that none of them writes is as before
+            affected.update(dict.fromkeys(users(buffer)))
+    changed.affected = list(affected)
+    old_ids = [n for nest in journal.touched.values() for n in nest.labels]
+    changed.lost = frozenset(n for n in old_ids if not any(n in c.index for c in changed.contents))
+    return changed
+
+
+def tops_after(
+    tops: Sequence[ir.Operation], nests: Sequence[NestSummary], gone: Sequence[NestSummary], body: ir.Block
+) -> tuple[list[ir.Operation], list[Any], list[int]]:
+    """The ops of a body after a step, their summaries, and the positions of those that have none: they are new.
+
+    What was not edited keeps its order, and none of it is lost. So where two ops are as far apart as before, all
+    between them is as before.
+    """
+    listed, total = body.operations, len(body.operations)
+    new_tops: list[ir.Operation] = []
+    new_nests: list[Any] = []
+    made: list[int] = []
+
+    def add_made(end: int) -> None:
+        made.extend(range(len(new_tops), end))
+        new_nests.extend([None] * (end - len(new_tops)))
+        new_tops.extend(listed[n].operation for n in range(len(new_tops), end))
+
+    start = 0
+    for end in (*sorted(nests.index(nest) for nest in gone), len(tops)):
+        while start < end:
+            add_made(next(n for n in range(len(new_tops), total) if listed[n] == tops[start]))
+            shift = len(new_tops) - start
+            moved = bisect_left(
+                range(start, end), True, key=lambda n: n + shift >= total or listed[n + shift] != tops[n]
+            )
+            new_tops += tops[start : start + moved]
+            new_nests += nests[start : start + moved]
+            start += moved
+        start = end + 1
+    add_made(total)
+    return new_tops, new_nests, made
+
+
+def _are_free(gone: Iterable[NestSummary], fresh: Iterable[NestSummary]) -> bool:
+    """Whether what other nests depend on in nests is at most their buffers. A new size may be a product of others
+    (`m * n`): nothing refers to its name yet."""
+    return all(n.is_free for n in gone) and all(n.is_free or n.name in MulIOp.names for n in fresh)
+
+
+def _add_buffers(
+    shared: dict[ir.Value, bool],
+    changed: Iterable[NestSummary],
+    tops: list[ir.Operation],
+    nests: list[NestSummary],
+    body: ir.Block,
+) -> bool:
+    """Collect the buffers that nests use, now or before, and whether they may be written. False if one is unknown."""
+    for nest in changed:
+        if nest.uses is None:
+            return False
+        for used, written in nest.uses.items():
+            if isinstance(used, int):
+                value = body.arguments[used]
+            elif used in nests:  # else it was edited or erased
+                value = tops[nests.index(used)].results[0]
+            else:
+                continue
+            shared[value] = shared.get(value, False) or written
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from mlir import ir
@@ -142,10 +143,8 @@ def argument_attrs(op: ir.Operation, key: str = "arg_attrs") -> list[dict[str, i
     return [{named.name: named.attr for named in ir.DictAttr(entry)} for entry in ir.ArrayAttr(op.attributes[key])]
 
 
-def affine_map(op: ir.Operation, key: str = "map") -> ir.AffineMap:
-    """The affine map in attribute `key` of `op`."""
-    attr = op.attributes[key]
-    return (attr if type(attr) is ir.AffineMapAttr else ir.AffineMapAttr(attr)).value
+map_of: Callable[[ir.Attribute], ir.AffineMap] = attrgetter("value")
+"""The affine map of an attribute that is one. Not a function of Python: steps ask it most often."""
 
 
 def integers(op: ir.Operation, key: str) -> list[int]:

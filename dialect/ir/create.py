@@ -130,6 +130,7 @@ def _func_op(name: str, args: Sequence[ir.Type], results: Sequence[ir.Type], pri
     }
     if private:
         attributes["sym_visibility"] = ir.StringAttr.get("private")
+    touch_here()
     func_op = ir.Operation.create("func.func", attributes=attributes, regions=1)
     symbol_added(func_op)
     return func_op

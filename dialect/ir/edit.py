@@ -23,9 +23,9 @@ from tir_mlir.dialect.ir.op_views import (
     AffineParallelOp,
     ApplyOp,
     BitcastOp,
-    BodyOp,
     CastBaseOp,
     ConstantOp,
+    FuncOp,
     defining_op,
     isa,
 )
@@ -140,7 +140,7 @@ def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Op
     if isa(op, AffineAccessOp, ApplyOp):
         operands = list(op.operands)
         start = MEMREF_OPERAND[op.name] + 1 if isa(op, AffineAccessOp) else 0
-        indices = read_map(attrs.affine_map(op, "map"), operands[start:])
+        indices = read_map(attrs.map_of(op.attributes["map"]), operands[start:])
         map_, map_operands = emit_map([change(i) for i in indices])
         return rebuild(op, operands[:start] + map_operands, {"map": _map(map_)})
     if isa(op, AffineForOp):
@@ -162,7 +162,7 @@ def set_bounds(op: ir.Operation, lowers: Sequence[Index], uppers: Sequence[Index
 
 
 def _raw_bindings(op: ir.Operation) -> list[Index]:
-    map_ = attrs.affine_map(op, "lowerBoundsMap")
+    map_ = attrs.map_of(op.attributes["lowerBoundsMap"])
     return read_map(map_, list(op.operands)[: map_.n_inputs])
 
 
@@ -243,7 +243,7 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
     """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
     owner = ip.block.owner.operation
-    if not isa(owner, BodyOp):
+    if not isa(owner, FuncOp):
         touch(owner)
     new = op.operation.clone(ip).operation
     if mapping:
@@ -271,10 +271,11 @@ def renumber(root: ir.Operation) -> None:
 
 def move_before(op: ir.Operation | ir.OpView, anchor: ir.Operation | ir.OpView) -> None:
     """Move an op before another one."""
-    moved = op.operation
+    moved, owner = op.operation, anchor.operation.block.owner.operation
     touch(moved)
+    if not isa(owner, FuncOp):
+        touch(owner)
     moved.move_before(anchor.operation)
-    touch(moved)
 
 
 def replace_uses(old: ir.Value, new: ir.Value) -> None:

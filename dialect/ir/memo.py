@@ -24,11 +24,12 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.dialect.diagnostics.remarks import redirect_remarks
-from tir_mlir.dialect.ir.op_views import BodyOp, isa
+from tir_mlir.dialect.ir.op_views import FuncOp, isa
 
 F = TypeVar("F", bound=Callable[..., Any])
 K = TypeVar("K")
 V = TypeVar("V")
+J = TypeVar("J", bound="Journal")
 _MISSING = object()
 
 
@@ -223,7 +224,7 @@ class Journal:
         """The shape variables that a function defines; None if unknown."""
         return None
 
-    def __enter__(self) -> Journal:
+    def __enter__(self: J) -> J:
         self._outer = open_journal(), redirect_remarks(self.facts)
         _edits.journal = self
         return self
@@ -239,7 +240,7 @@ def open_journal() -> Journal | None:
 
 
 def touch(*edited: ir.Operation) -> None:
-    """Record that ops are edited, moved or erased: call it before, and after a move to another position."""
+    """Record that ops are edited, moved or erased, or what is in them: call it before."""
     current = open_journal()
     if current is not None:
         for op in edited:
@@ -259,7 +260,7 @@ def touch_here() -> None:
     current = open_journal()
     if current is not None:
         owner = ir.InsertionPoint.current.block.owner
-        if not isa(owner.operation, BodyOp):
+        if not isa(owner.operation, FuncOp):
             current.add(owner.operation)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.memo import cache_while_frozen
+from tir_mlir.dialect.ir.memo import cache_while_frozen, touch
 from tir_mlir.dialect.ir.views import is_program
 
 
@@ -104,6 +104,7 @@ def symbol_added(op: ir.Operation) -> None:
 
 def erase_symbol(op: ir.Operation) -> None:
     """Erase a function of a module."""
+    touch(op)
     table = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
     if table is None:
         op.erase()

@@ -122,11 +122,13 @@ class View(metaclass=_OneView):
 
     @property
     def id(self) -> int:
-        return attrs.get(self.op, attrs.ID, -1)
+        facts = self.op.attributes
+        return ir.IntegerAttr(facts[attrs.ID]).value if attrs.ID in facts else -1
 
     @property
     def annotations(self) -> dict[str, Any]:
-        return attrs.get(self.op, attrs.ANNOTATIONS, {})
+        facts = self.op.attributes
+        return attrs.from_attr(facts[attrs.ANNOTATIONS]) if attrs.ANNOTATIONS in facts else {}
 
     @property
     def body(self) -> ir.Block:
@@ -148,12 +150,14 @@ class Loop(View):
 
     @property
     def name(self) -> str:
-        return attrs.get(self.op, attrs.LOOP, "i")
+        facts = self.op.attributes
+        return ir.StringAttr(facts[attrs.LOOP]).value if attrs.LOOP in facts else "i"
 
     @property
     def kind(self) -> str:
         """`serial`, `parallel`, `vectorized`, `unrolled` or a thread tag such as `threadIdx.x`."""
-        return attrs.get(self.op, attrs.KIND, "serial")
+        facts = self.op.attributes
+        return ir.StringAttr(facts[attrs.KIND]).value if attrs.KIND in facts else "serial"
 
     @property
     def is_thread(self) -> bool:
@@ -170,8 +174,8 @@ class Loop(View):
 
     @cached_property
     def _bounds(self) -> tuple[list[Index], list[Index]]:
-        low = attrs.affine_map(self.op, "lowerBoundMap")
-        high = attrs.affine_map(self.op, "upperBoundMap")
+        low = attrs.map_of(self.op.attributes["lowerBoundMap"])
+        high = attrs.map_of(self.op.attributes["upperBoundMap"])
         cut, upper_inputs = low.n_inputs, high.n_inputs
         operands = list(self.op.operands) if cut or upper_inputs else []
         return read_map(low, operands[:cut]), read_map(high, operands[cut : cut + upper_inputs])
@@ -220,7 +224,8 @@ class Block(View):
 
     @property
     def name(self) -> str:
-        return attrs.get(self.op, attrs.BLOCK, "")
+        facts = self.op.attributes
+        return ir.StringAttr(facts[attrs.BLOCK]).value if attrs.BLOCK in facts else ""
 
     @cached_property
     def iters(self) -> list[Iter]:
@@ -240,7 +245,7 @@ class Block(View):
     @cached_property
     def bindings(self) -> list[Index]:
         """One expression per iter (none for the dummy argument of a block without iters)."""
-        map_ = attrs.affine_map(self.op, "lowerBoundsMap")
+        map_ = attrs.map_of(self.op.attributes["lowerBoundsMap"])
         indices = read_map(map_, list(self.op.operands)[: map_.n_inputs])
         return indices[: len(_strings(self.op.attributes[attrs.ITERS]))] if self.has_iters else []
 
@@ -517,7 +522,7 @@ def _strings(attr: ir.Attribute) -> tuple[str, ...]:
 
 
 def _over_symbols(op: ir.Operation, key: str, symbols: Sequence[ir.Value]) -> list[Index]:
-    return read_map(attrs.affine_map(op, key), symbols)
+    return read_map(attrs.map_of(op.attributes[key]), symbols)
 
 
 def _dynamic_sizes(op: ir.Operation) -> list[Index]:

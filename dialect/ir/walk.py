@@ -236,7 +236,7 @@ def constraints(if_op: ir.Operation) -> list[Constraint]:
 @cache_while_frozen
 def access_indices(op: ir.Operation) -> list[Index]:
     """The index expressions of an affine load or store, of an element or a vector."""
-    return read_map(attrs.affine_map(op, "map"), index_operands(op))
+    return read_map(attrs.map_of(op.attributes["map"]), index_operands(op))
 
 
 # --- uses and ancestors ---------------------------------------------------------------------------------------------

@@ -282,11 +282,13 @@ def fills_constant_domain(
     `loops`: the `constant_bounds` of loops, by variable. `cut`: the iters that the guard limits to the end of their
     domains; without them nothing is guarded.
     """
-    low = attrs.affine_map(op, "lowerBoundsMap")
+    facts = op.attributes
+    low = attrs.map_of(facts["lowerBoundsMap"])
     ranges = [loops.get(value) for value in list(op.operands)[: low.n_inputs]]
     if None in ranges:
         return False
-    return _maps_fill(low, tuple(ranges), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT), cut)  # type: ignore[arg-type]
+    mins, extents = attrs.map_of(facts[attrs.MIN]), attrs.map_of(facts[attrs.EXTENT])
+    return _maps_fill(low, tuple(ranges), mins, extents, cut)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=ENTRIES)

@@ -188,11 +188,11 @@ def body_ranges(op: ir.Operation) -> ValueRanges:
         return outer
     box = dict(outer)
     if is_loop(op):
-        low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
+        low, high = attrs.map_of(op.attributes["lowerBoundMap"]), attrs.map_of(op.attributes["upperBoundMap"])
         operand_ranges = tuple(known_range(v, box) for v in op.operands)
         box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, operand_ranges)
     else:
-        ranges = _iter_ranges(attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+        ranges = _iter_ranges(attrs.map_of(op.attributes[attrs.MIN]), attrs.map_of(op.attributes[attrs.EXTENT]))
         if ranges is not None:
             box.update(zip(op.regions[0].blocks[0].arguments, ranges, strict=False))  # without iters: a dummy argument
             return box
@@ -295,7 +295,8 @@ def only_positive(expr: ir.AffineExpr) -> bool:
 
 def constant_bounds(loop: ir.Operation) -> tuple[int, int] | None:
     """The first and last value of a loop with constant bounds (last < first: it is empty); else None."""
-    return _constant_bounds(attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap"))
+    facts = loop.attributes
+    return _constant_bounds(attrs.map_of(facts["lowerBoundMap"]), attrs.map_of(facts["upperBoundMap"]))
 
 
 @lru_cache(maxsize=ENTRIES)
@@ -312,9 +313,10 @@ def constant_of(expr: ir.AffineExpr) -> int | None:
 
 def are_bindings_in_domain(op: ir.Operation, box: ValueRanges) -> bool:
     """Whether intervals show that every binding of a block lies in its iter's constant domain."""
-    low = attrs.affine_map(op, "lowerBoundsMap")
+    facts = op.attributes
+    low = attrs.map_of(facts["lowerBoundsMap"])
     ranges = _ranges_of(list(op.operands)[: low.n_inputs], box)
-    return _are_bindings_in_domain(low, ranges, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+    return _are_bindings_in_domain(low, ranges, attrs.map_of(facts[attrs.MIN]), attrs.map_of(facts[attrs.EXTENT]))
 
 
 @lru_cache(maxsize=ENTRIES)
@@ -340,7 +342,7 @@ def is_access_in_bounds(op: ir.Operation, memref: ir.Value, box: ValueRanges) ->
     if not isinstance(owner, ir.Block) and not isa(owner, AllocLikeOp):
         return False
     ranges = _ranges_of(index_operands(op), box)
-    return _is_access_in_bounds(attrs.affine_map(op, "map"), ranges, tuple(ir.MemRefType(memref.type).shape))
+    return _is_access_in_bounds(attrs.map_of(op.attributes["map"]), ranges, tuple(ir.MemRefType(memref.type).shape))
 
 
 @lru_cache(maxsize=ENTRIES)

@@ -3,7 +3,7 @@ writes reads nothing that nobody wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import product
 
 import islpy as isl
@@ -60,7 +60,7 @@ from tir_mlir.dialect.presburger import (
 from tir_mlir.dialect.verify.violation import fail
 
 
-def cover(func: Func, blocks: Sequence[Block], source: bool, old_module: ir.Module | None) -> None:
+def cover(func: Func, blocks: Sequence[Block], source: bool, old_module: Callable[[], ir.Module] | None) -> None:
     """Check that blocks writing a parameter run over their whole domain, and that allocations are written before read.
 
     A moved producer may compute less than its domain, so for allocations only the elements that are read count. A
@@ -102,12 +102,12 @@ def _others_write_skipped(func: Func, block: Block, access: Access) -> bool:
         return own_writes.range().is_subset(written.range())
 
 
-def _as_before(func: Func, block: Block, param: ir.Value, old_module: ir.Module | None) -> bool:
+def _as_before(func: Func, block: Block, param: ir.Value, old_module: Callable[[], ir.Module] | None) -> bool:
     """Whether a step leaves as many elements of a parameter out, or the block as many points, as were before."""
     if old_module is None:
         return False
     with fresh_query_cache():
-        old_func = next((f for f in funcs(old_module) if f.name == func.name), None)
+        old_func = next((f for f in funcs(old_module()) if f.name == func.name), None)
         return (
             _left_out_before(func, param, old_func)
             or _ran_before(block, old_func)

@@ -6,10 +6,13 @@ rest exactly, with the violating point in the message.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 from mlir import ir
@@ -26,7 +29,6 @@ from tir_mlir.dialect.analysis import (
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, accesses_to, touches
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
 from tir_mlir.dialect.incremental import ChangedNests, settled_key
-from tir_mlir.dialect.incremental.versions import remember
 from tir_mlir.dialect.ir import (
     ENTRIES,
     Block,
@@ -79,7 +81,7 @@ def shape_key(op: ir.Operation) -> Hashable | None:
 
 def reduces_upwards(op: ir.Operation) -> bool:
     """Whether the bindings of a block's reduce iters show that its init comes first: they only grow."""
-    return _reduces_upwards(attrs.affine_map(op, "lowerBoundsMap"), op.attributes[attrs.ITERS])
+    return _reduces_upwards(attrs.map_of(op.attributes["lowerBoundsMap"]), op.attributes[attrs.ITERS])
 
 
 @lru_cache(maxsize=ENTRIES)
@@ -115,7 +117,7 @@ def sizes(op: ir.Operation) -> None:
 def verify(
     module: ir.Module | ir.Operation,
     source: bool = False,
-    old_module: ir.Module | None = None,
+    old_module: Callable[[], ir.Module] | None = None,
     changed: ChangedNests | None = None,
     written: bool = False,
 ) -> None:
@@ -127,19 +129,21 @@ def verify(
     it, if it satisfies the rules; only that is checked. A `source` is remembered, see `is_verified`.
     """
     root = module.operation
-    for op in [root] if changed is None else changed.edited:
+    for op in [root] if changed is None else changed.nests:
         check_mlir(op)
     if changed is not None:
-        _check_order(changed.edited)
+        _check_order(changed.nests)
     with freeze_modules():
         _verify(root, source, old_module, changed)
         for func in funcs(root) if written else []:
             written_before_read(func)
     if source and isinstance(module, ir.Module):
-        remember(module)
+        _verified[module] = _fingerprint(module)
 
 
-def _verify(root: ir.Operation, source: bool, old_module: ir.Module | None, changed: ChangedNests | None) -> None:
+def _verify(
+    root: ir.Operation, source: bool, old_module: Callable[[], ir.Module] | None, changed: ChangedNests | None
+) -> None:
     for func in funcs(root):
         if changed is None:
             blocks = _check_ops(func.op)
@@ -153,11 +157,10 @@ def _verify(root: ir.Operation, source: bool, old_module: ir.Module | None, chan
 
 def _check_changed(func: Func, changed: ChangedNests) -> list[Block]:
     """Check the rules of edited ops. Returns the blocks of all affected ones."""
-    edited = set(changed.edited)
     blocks: list[Block] = []
     for op in changed.affected:
         if op.parent == func.op:
-            blocks += _check_ops(op) if op in edited else all_blocks(op)
+            blocks += _check_ops(op) if op in changed.nests else all_blocks(op)
     return blocks
 
 
@@ -318,7 +321,7 @@ def _covers_each_access(block: Block, need: Region, region: Region, writes: bool
 
 def loop_shape(op: ir.Operation) -> None:
     """Check that a loop has step 1 and as many operands as its bounds need."""
-    low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
+    low, high = attrs.map_of(op.attributes["lowerBoundMap"]), attrs.map_of(op.attributes["upperBoundMap"])
     if ir.IntegerAttr(op.attributes["step"]).value != 1:
         fail(op, "loop", f"loop {Loop(op).name} has a step other than 1; write the step into the index instead")
     if low.n_inputs + high.n_inputs != len(op.operands):
@@ -346,7 +349,7 @@ def block_shape(op: ir.Operation) -> None:
             fail(op, "block", f'{key} of block "{name}" must have one result per iter, over tir.syms')
     if bad := [k for k in kinds if k not in ("S", "R", "O")]:
         fail(op, "block", f'block "{name}": iter kind "{bad[0]}" must be S, R or O')
-    low, high = attrs.affine_map(op, "lowerBoundsMap"), attrs.affine_map(op, "upperBoundsMap")
+    low, high = attrs.map_of(op.attributes["lowerBoundsMap"]), attrs.map_of(op.attributes["upperBoundsMap"])
     points = all(h == e + 1 for e, h in zip(low.results, high.results, strict=True)) and len(low.results) == arguments
     half = len(op.operands) // 2
     if not points or list(op.operands)[:half] != list(op.operands)[half:]:
@@ -425,3 +428,22 @@ SETTLED: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.parallel": (bindings_in_domain, init_first),
     "llvm.inttoptr": (access_shape,),
 } | dict.fromkeys(AFFINE_ACCESSES, (access_shape,))
+
+
+# --- programs of users ------------------------------------------------------------------------------------------------
+
+_verified: WeakKeyDictionary[ir.Module, bytes] = WeakKeyDictionary()
+
+
+def is_verified(module: ir.Module) -> bool:
+    """Whether a module was verified as a source and nothing in it changed since: users may edit it, and run passes on
+    it."""
+    fingerprint = _verified.get(module)
+    return fingerprint is not None and fingerprint == _fingerprint(module)
+
+
+def _fingerprint(module: ir.Module) -> bytes:
+    """A digest of all that a module contains."""
+    text = io.BytesIO()
+    module.operation.write_bytecode(text)
+    return hashlib.sha256(text.getbuffer()).digest()

@@ -193,7 +193,7 @@ def _collapse_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -
 
 def _order(op: ir.Operation) -> list[int]:
     """The dimension of the source for each dimension of a `memref.transpose`."""
-    return [ir.AffineDimExpr(e).position for e in attrs.affine_map(op, "permutation").results]
+    return [ir.AffineDimExpr(e).position for e in attrs.map_of(op.attributes["permutation"]).results]
 
 
 def _transpose_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:

@@ -28,7 +28,7 @@ def harmful(name, harm):
 
 
 def _map(op, key, change):
-    old = attrs.affine_map(op, key)
+    old = attrs.map_of(op.attributes[key])
     op.attributes[key] = ir.AffineMapAttr.get(ir.AffineMap.get(old.n_dims, old.n_symbols, change(list(old.results))))
 
 

@@ -161,7 +161,7 @@ def _unchecked() -> None:
 
 def _no_records() -> None:
     """Edits are not recorded."""
-    import_module("tir_mlir.dialect.incremental.contents").StepJournal.add = _nothing
+    import_module("tir_mlir.dialect.incremental.versions").StepJournal.add = _nothing
 
 
 RULES = {

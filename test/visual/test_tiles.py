@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def answers(sch: Schedule, block: str, loop: str | None, **sizes: int):
     """By (kind, buffer), what a block touches in one iteration of a loop."""
     with enter_context():
-        view = sch.executor.view(sch.get_block(block), sch.executor.module)
+        view = sch.executor.view(sch.get_block(block), sch.executor.version)
         around = next((lp for lp in enclosing_loops(view) if lp.name == loop), None)
         assert loop is None or around is not None
         return {(t.kind, t.buffer): t for t in accessed_regions(view, around, sizes)}

@@ -124,7 +124,7 @@ def remove_blocks(func: ir.Operation) -> None:
     name."""
     for op in [o for o in walk.ops(func) if is_block(o)]:
         name = Block(op).name
-        map_ = attrs.affine_map(op, "lowerBoundsMap")
+        map_ = attrs.map_of(op.attributes["lowerBoundsMap"])
         operands = list(op.operands)[: map_.n_inputs]
         with ir.InsertionPoint(op), op.location:
             for number, argument in enumerate(op.regions[0].blocks[0].arguments):

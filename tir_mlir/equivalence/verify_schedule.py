@@ -256,7 +256,7 @@ def _shape(op: ir.Operation) -> tuple[str, ...]:
     if isa(op, AffineIfOp):
         words.append(str(len(walk.constraints(op))))
     if is_loop(op):
-        words.append(str(len(attrs.affine_map(op, "upperBoundMap").results)))
+        words.append(str(len(attrs.map_of(op.attributes["upperBoundMap"]).results)))
     parent = op.parent
     return (*words, parent.operation.name if parent is not None else "")
 

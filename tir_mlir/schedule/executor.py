@@ -18,8 +18,7 @@ from tir_mlir.dialect.diagnostics import (
     TirError,
     VerifyError,
 )
-from tir_mlir.dialect.incremental import ChangedNests, StepJournal, changed_nests, versions
-from tir_mlir.dialect.incremental.versions import Version
+from tir_mlir.dialect.incremental import ChangedNests, StepJournal, Version, changed_nests
 from tir_mlir.dialect.ir import (
     Func,
     QueryCache,
@@ -33,7 +32,6 @@ from tir_mlir.dialect.ir import (
     user_line,
 )
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.dialect.ir.memo import Journal
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
@@ -74,14 +72,14 @@ class Executor(HandleTable):
     """
 
     check: Callable[[], Result] | None = None
-    audit: Callable[[str, ir.Module, ir.Module, ChangedNests], None] | None = None
+    audit: Callable[[str, ir.Module, Version, Version, ChangedNests], None] | None = None
     """If set, runs after every step with what it is said to have changed. For tests."""
 
     decider: Decider | None = None
     """If set, makes the decisions of sampling steps, instead of the random numbers."""
 
-    def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
-        super().__init__(module)
+    def __init__(self, version: Version, random: Random, detail: str, debug: bool):
+        super().__init__(version)
         self.first = self.version
         self.random = random
         self.working: str | None = None
@@ -174,7 +172,7 @@ class Executor(HandleTable):
         if answer:
             return result
         step = self.trace.insts[-1]
-        call = CallPrinter(previous.module, self._values).call(step.name, step.arguments)
+        call = CallPrinter(previous, self._values).call(step.name, step.arguments)
         reason = f"the step changes what the program computes: {answer.difference}"
         text = refusal_text(call, f"{reason}\n{answer}", previous, None, self._detail, True)
         error = StepError(reason, answer, text)
@@ -196,7 +194,7 @@ class Executor(HandleTable):
             del self.trace.insts[steps:]
             del self.history[first:]
             self.version, self.random.state = version, state
-            self._dead.revive(version.module)
+            self._dead.revive(version)
             raise
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: UserCall) -> Any:
@@ -204,7 +202,7 @@ class Executor(HandleTable):
         version, facts = self.version, ()
         try:
             if primitive.pure:
-                result = self._run(primitive, arguments, version.module, names)
+                result = self._run(primitive, arguments, names)
             else:
                 version, result, facts = self._run_new_version(primitive, arguments, names)
         except DeciderError as error:
@@ -230,49 +228,52 @@ class Executor(HandleTable):
         self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]
     ) -> tuple[Version, Any, list[str]]:
         """Run a primitive. Returns the version that it makes, its result, and what was proved."""
-        old, module = self.version, self.version.copy_module()
-        verified = versions.known_table(old.module)
-        table = verified or (versions.read(old.module) if self.audit is not None else None)
-        with Journal() if table is None else StepJournal(module, table.functions) as journal:
-            call = self._call(primitive, arguments, module, names)
-            for view in _views_in(call.values()):
-                if not isinstance(view, Func):
-                    journal.add(view.op)
-            first = create.next_id(module)
-            result = self._run_with(primitive, call)
-            cache = self._verify_edits(primitive, module, journal, first, verified is not None)
-        return Version(module, old, cache), result, journal.facts
+        old = self.version
+        original = None if self.audit is None else create.clone_module(old.module)
+        version = old.begin()
+        try:
+            with version.live.lock, StepJournal(version, old) as journal:
+                call = self._call(primitive, arguments, version, names)
+                first = create.next_id(version.module)
+                result = self._run_with(primitive, call)
+                self._verify_edits(primitive, journal, first, original)
+        except BaseException:
+            old.take_back(version)
+            raise
+        return version, result, journal.facts
 
-    def _verify_edits(
-        self, primitive: Primitive, module: ir.Module, journal: Journal, first: int, is_verified: bool
-    ) -> QueryCache:
-        """Verify what a step changed; everything if the module before is not known to be verified. Returns what was
-        asked of the module. first: the first id of what the step created."""
+    def _verify_edits(self, primitive: Primitive, journal: StepJournal, first: int, original: ir.Module | None) -> None:
+        """Verify what a step changed; everything if the module before is not known to be verified. first: the first id
+        of what the step created. original: for `audit`, a copy of the module before."""
+        module = journal.later.module
         while True:
-            cache = QueryCache()
-            with freeze_modules(cache):
-                changed = changed_nests(module, journal) if isinstance(journal, StepJournal) else None
-                nests = [f.op for f in funcs(module)] if changed is None else changed.edited
+            journal.later.cache = QueryCache()
+            with freeze_modules(journal.later.cache):
+                changed = changed_nests(journal)
+                nests = [f.op for f in funcs(module)] if changed is None else changed.nests
                 may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
                 declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
                 if not declarations:
-                    self._verify(primitive, module, changed, is_verified)
-                    return cache
+                    if changed is not None and self.audit is not None and original is not None:
+                        with fresh_query_cache():  # what it asks of the module before would keep that module
+                            self.audit(primitive.name, original, self.version, journal.later, changed)
+                    self._verify(primitive, journal.later, changed)
+                    return
             for op, key, value in declarations:
                 attrs.put(op, key, value)
             first = create.next_id(module)  # all are declared
 
-    def _verify(self, step: Primitive, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
-        """Verify the result of a step: what it changed, if the module before is verified."""
-        if changed is not None and self.audit is not None:
-            with fresh_query_cache():  # what it asks of the module before would keep that module
-                self.audit(step.name, self.module, module, changed)
-        changed = changed if is_verified else None
+    def _verify(self, step: Primitive, version: Version, changed: ChangedNests | None) -> None:
+        """Verify the result of a step: what it changed, if that is known."""
         ruled = replace(changed, affected=[]) if changed is not None and step.marks else changed
-        verify(module, old_module=self.module, changed=ruled)
-        check_concurrency(step.name, self.module, module, changed)
-        check_aliasing(step.name, self.module, module)
-        versions.record(module, self.module, changed)
+        verify(version.module, old_module=self._module_before, changed=ruled)
+        check_concurrency(step.name, self._module_before, version.module, changed)
+        check_aliasing(step.name, self._module_before, version.module)
+        version.record(self.version, changed)
+
+    def _module_before(self) -> ir.Module:
+        """The program before the step that runs; made again when it is asked for."""
+        return self.version.module
 
     def _record(
         self,
@@ -286,11 +287,10 @@ class Executor(HandleTable):
         """Commit a step: update the module, trace, history and dead handles. names: of the loops and blocks of the
         arguments. facts: what was proved."""
         number, previous = len(self.trace.insts) + 1, self.version
-        printer = CallPrinter(previous.module, self._values, names)
+        printer = CallPrinter(previous, self._values, names)
         call, lost = printer.short(instruction.name, instruction.arguments), ()
         if version is not previous:
-            modules = previous.module, version.module
-            lost = self._dead.record(*modules, f"step {number}, {call}", list(handles_in(instruction.outputs)))
+            lost = self._dead.record(previous, version, f"step {number}, {call}", list(handles_in(instruction.outputs)))
             self.version = version
         before_after = previous, version
         self.trace.insts.append(instruction)
@@ -313,16 +313,16 @@ class Executor(HandleTable):
             )
         )
 
-    def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
+    def _run(self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]) -> Any:
         frozen = nullcontext() if primitive.samples else freeze_modules(self.version.query_cache())
-        with versions.journal_of(module), frozen:  # sampling a location edits copies
-            return self._run_with(primitive, self._call(primitive, arguments, module, names))
+        with StepJournal(self.version), frozen:  # sampling a location edits copies
+            return self._run_with(primitive, self._call(primitive, arguments, self.version, names))
 
     def _call(
-        self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]
+        self, primitive: Primitive, arguments: dict[str, Any], version: Version, names: dict[int, str]
     ) -> dict[str, Any]:
         """The arguments that a primitive takes, of those of a call; and the names of the loops and blocks in them."""
-        call = {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
+        call = {k: self._argument(primitive, k, v, version) for k, v in arguments.items()}
         names.update((view.id, name_in_call(view)) for view in _views_in(call.values()))
         return call
 
@@ -344,7 +344,7 @@ class Executor(HandleTable):
             return rank_of(self.module, index_map, block, buffer)
 
     def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
-        call = CallPrinter(self.module, self._values).short(name, arguments)
+        call = CallPrinter(self.version, self._values).short(name, arguments)
         provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
         reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
         if isinstance(error, VerifyError):
@@ -367,7 +367,7 @@ class Executor(HandleTable):
         number = culprit_id(culprit)
         handle_ids = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
         candidates = (n for n in (number, *handle_ids) if n is not None)
-        return next((n for n in candidates if versions.find(self.module, n) is not None), None)
+        return next((n for n in candidates if n in self.version), None)
 
     def take_back(self, count: int) -> None:
         """Undo all steps of the history from index `count` on."""

@@ -8,8 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import HandleError, ScheduleError, check_type
-from tir_mlir.dialect.incremental import versions
-from tir_mlir.dialect.incremental.versions import Version
+from tir_mlir.dialect.incremental import Version
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import (
     Block,
@@ -79,11 +78,21 @@ def name_in_call(view: View) -> str:
     return repr(view.name if isinstance(view, Block) else "root")
 
 
+def _op_text(version: Version, number: int) -> str:
+    """A loop, block or function of a version in words."""
+    nest = version.nest(number)
+    if nest is not None:
+        is_block, name = nest.labels[number]
+        return f'block "{name}"' if is_block else f"loop {name}"
+    op = version.find(number)
+    return "?" if op is None else repr(view_of(op))
+
+
 class CallPrinter:
     """Prints calls of primitives: loops and blocks by name, sampled integers by value. names: those known, by id."""
 
-    def __init__(self, module: ir.Module, values: Mapping[int, int], names: Mapping[int, str] | None = None):
-        self.module, self.values, self.names = module, values, names or {}
+    def __init__(self, version: Version, values: Mapping[int, int], names: Mapping[int, str] | None = None):
+        self.version, self.values, self.names = version, values, names or {}
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         return f"{name}({', '.join(f'{key}={self.value(value)}' for key, value in arguments.items())})"
@@ -101,7 +110,7 @@ class CallPrinter:
         if isinstance(value, Handle):
             if value.id in self.names:
                 return self.names[value.id]
-            op = versions.find(self.module, value.id)
+            op = self.version.find(value.id)
             return f"<{value.word}>" if op is None else name_in_call(view_of(op))
         if isinstance(value, (list, tuple)):
             return "[" + ", ".join(self.value(v) for v in value) + "]"
@@ -125,7 +134,7 @@ class DeadHandles:
     def __init__(self, reasons: Mapping[int, str] | None = None):
         self._reasons: dict[int, str] = dict(reasons or {})
         self._results: dict[int, tuple[int, ...]] = {}
-        self._last: ir.Module | None = None  # the module after the previous step
+        self._last: Version | None = None  # that after the previous step
 
     def copy(self) -> DeadHandles:
         duplicate = DeadHandles(self._reasons)
@@ -147,18 +156,18 @@ class DeadHandles:
         for number in numbers:
             self._reasons.pop(number, None)
 
-    def revive(self, module: ir.Module) -> None:
-        """Remove the ids in a module, after an interrupted step recorded them."""
-        if self._last is not None and self._last is not module:
-            self.forget(versions.ids_of(module))
+    def revive(self, version: Version) -> None:
+        """Remove the ids in a version, after an interrupted step recorded them."""
+        if self._last is not None and self._last is not version:
+            self.forget(version.ids())
 
-    def record(self, old: ir.Module, new: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
+    def record(self, old: Version, new: Version, step: str, outputs: list[Handle]) -> tuple[int, ...]:
         """Record the ids that a step consumed, and return them. `step`: its number and call."""
-        lost = versions.lost_ids(old, new)
+        lost = old.ids() - new.ids() if new.lost is None else new.lost
         self._last = new
         if not lost:
             return ()
-        results = tuple(h.id for h in outputs if versions.find(new, h.id) is not None)
+        results = tuple(h.id for h in outputs if h.id in new)
         into = f" and returned {', '.join(_op_text(new, n) for n in results)}" if results else ""
         for gone in lost:
             self._results[gone] = results
@@ -166,16 +175,12 @@ class DeadHandles:
         return tuple(lost)
 
 
-def _op_text(module: ir.Module, number: int) -> str:
-    op = versions.find(module, number)
-    return "?" if op is None else repr(view_of(op))
-
-
 class HandleTable:
-    """The valid handles of a schedule of `module`, and the integers behind those of samples."""
+    """The valid handles of a schedule, and the integers behind those of samples. `version`: the program as it is
+    now."""
 
-    def __init__(self, module: ir.Module):
-        self.version = Version(module)
+    def __init__(self, version: Version):
+        self.version = version
         self._owner = new_owner()
         self._dead = DeadHandles()
         self._known: set[int] = set()  # serials of the valid handles
@@ -198,24 +203,24 @@ class HandleTable:
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
         with enter_context():
-            op = versions.find(self.module, handle.id)
+            op = self.version.find(handle.id)
             return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
     def name(self, handle: Handle) -> str:
         """The name of a block or loop. Errors: IndexError for an unknown handle, HandleError for a dead one."""
         with enter_context():
-            view = self.view(handle, self.module)
+            view = self.view(handle, self.version)
             return "root" if isinstance(view, Func) else getattr(view, "name", "")
 
     # --- what a handle refers to --------------------------------------------------------------------------------------
 
-    def _argument(self, primitive: Primitive, key: str, value: Any, module: ir.Module) -> Any:
+    def _argument(self, primitive: Primitive, key: str, value: Any, version: Version) -> Any:
         """Convert an argument to what the primitive takes: views for handles, values for sampled integers."""
         annotation = primitive.parameters[key].annotation
         if annotation is Func:
-            return working_function(funcs(module), value)
+            return working_function(funcs(version.module), value)
         if isinstance(value, Handle):
-            view = self.view(value, module)
+            view = self.view(value, version)
             if isinstance(view, Func) and Func not in alternatives(annotation):
                 raise ScheduleError("this is the root block; name a block with a computation", None)
             if isinstance(view, SpecialLocation) and SpecialLocation not in alternatives(annotation):
@@ -225,32 +230,32 @@ class HandleTable:
                     None,
                 )
             return view
-        return self._views(value, module)
+        return self._views(value, version)
 
-    def _views(self, value: Any, module: ir.Module) -> Any:
+    def _views(self, value: Any, version: Version) -> Any:
         if isinstance(value, Handle):
-            return self.view(value, module)
+            return self.view(value, version)
         if isinstance(value, (list, tuple)):
-            return type(value)(self._views(v, module) for v in value)
+            return type(value)(self._views(v, version) for v in value)
         if isinstance(value, dict):
-            return {k: self._views(v, module) for k, v in value.items()}
+            return {k: self._views(v, version) for k, v in value.items()}
         if isinstance(value, Formula):
             return value.value(self.integer)
         if isinstance(value, IndexMap):
             return self.resolve_map(value)
         return value
 
-    def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | SpecialLocation | int:
+    def view(self, handle: Handle, version: Version) -> Loop | Block | Func | SpecialLocation | int:
         """The view that a handle refers to. Errors: IndexError for an unknown handle, HandleError for a dead one."""
         if isinstance(handle, ExprHandle):
             return self.integer(handle)
         self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return SpecialLocation(handle.id)
-        op = versions.find(module, handle.id)
+        op = version.find(handle.id)
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
-            alive = next((n for n in results if versions.find(self.module, n) is not None), None)
+            alive = next((n for n in results if n in self.version), None)
             lookup_hint = f"look the {handle.word} up again"
             fix = f"use a handle that the step returned, or {lookup_hint}" if results else lookup_hint
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)
@@ -259,23 +264,23 @@ class HandleTable:
     def info(self, handle: Handle) -> Info:
         """A snapshot of a loop or block, not to be modified. Errors: as `view`; ValueError for a special location."""
         self.check_known(handle)
-        module = self.module
-        kept_infos = versions.infos_with(module, handle.id)
-        info = kept_infos.get(handle.id)
+        nest = self.version.nest(handle.id)
+        infos: dict[int, Any] = {} if nest is None else nest.infos  # they hold in all versions with the nest
+        info = infos.get(handle.id)
         if info is None:
             with enter_context(), freeze_modules(self.version.query_cache()):
-                view = self.view(handle, module)
+                view = self.view(handle, self.version)
                 if not isinstance(view, View):
                     what = SpecialLocation(view).name.lower()
                     raise ValueError(f"this handle is not a loop: sample_compute_location chose {what}")
-                info = kept_infos[handle.id] = info_of(view)
+                info = infos[handle.id] = info_of(view)
         return info
 
     def is_alive(self, handle: Handle) -> bool:
         """Whether what a handle refers to is still in the program. Errors: IndexError for an unknown handle."""
         self.check_known(handle)
         with enter_context():
-            return versions.find(self.module, handle.id) is not None
+            return handle.id in self.version
 
     def resolve_map(self, map_: IndexMap) -> IndexMap:
         """The map with the values of its sampled integers."""

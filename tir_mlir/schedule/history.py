@@ -15,7 +15,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import PRE, ScheduleError
-from tir_mlir.dialect.incremental.versions import Version
+from tir_mlir.dialect.incremental import Version
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import handles_in
 from tir_mlir.schedule.trace.instruction import Instruction

@@ -39,8 +39,8 @@ def plot_access(
     trial = sch._twin()  # a lookup here must not be recorded in this schedule
     executor = trial.executor
     with enter_context():
-        view = executor.view(trial.get_block(block) if isinstance(block, str) else block, executor.module)
-        loop_view = None if loop is None else executor.view(loop, executor.module)
+        view = executor.view(trial.get_block(block) if isinstance(block, str) else block, executor.version)
+        loop_view = None if loop is None else executor.view(loop, executor.version)
         if not isinstance(view, Block):
             raise ScheduleError("this is the root block; name a block with a computation")
         if loop_view is not None and not isinstance(loop_view, Loop):

@@ -22,7 +22,7 @@ from tir_mlir.dialect.diagnostics import (
     VerifyError,
     color_uncaught,
 )
-from tir_mlir.dialect.incremental.versions import Version
+from tir_mlir.dialect.incremental import Version
 from tir_mlir.dialect.ir import attrs, enter_context, parents, user_line
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning, check_type, short_repr
-from tir_mlir.dialect.incremental import versions
+from tir_mlir.dialect.incremental import Version
 from tir_mlir.dialect.ir import Block, create, enter_context, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
+from tir_mlir.dialect.verify import is_verified
 from tir_mlir.extensions import extension_point
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.tensorize import FitReport, explain_tensorize
@@ -78,9 +79,9 @@ class Schedule(LegalityQueries):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
         with enter_context():
             copy = create.clone_module(source)
-            if versions.is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
-                versions.read_verified(copy)
-        super().__init__(Executor(copy, random, error_render_level, debug_mask not in ("none", 0)))
+            known = is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source)
+            version = Version(copy, known)
+        super().__init__(Executor(version, random, error_render_level, debug_mask not in ("none", 0)))
         self._executor.decider = decider
         if verify:
             self._executor.check = self.verify
@@ -219,7 +220,7 @@ class Schedule(LegalityQueries):
                 f' str", but gets: "{value_type(handle)}"'
             )
         with enter_context():
-            view = trial._executor.view(handle, trial._executor.module)
+            view = trial._executor.view(handle, trial._executor.version)
             if not isinstance(view, Block):
                 raise ScheduleError("this is the root block; name a block with a computation")
             return explain_tensorize(view, tensor_intrin)

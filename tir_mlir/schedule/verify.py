@@ -11,6 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.diagnostics import NotChecked, ScheduleWarning
+from tir_mlir.dialect.incremental import Version
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import TENSOR_LEVEL, Block, create, direct_ops, enter_context, funcs, walk
 from tir_mlir.equivalence.result import Result
@@ -37,7 +38,7 @@ def verify(sch: Schedule, sizes: str = "auto", *, seed: int = 0, target: Any = N
     way = OVER_THE_FIELD if target is None else _machine_comparison(target)
 
     def replay_changed(module: ir.Module, change: Change) -> ScheduledModule:
-        fresh = Executor(create.clone_module(module), Random.from_seed(None), "detail", False)
+        fresh = Executor(Version(create.clone_module(module)), Random.from_seed(None), "detail", False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScheduleWarning)  # given when the user ran the steps
             _change_trace(executor.trace, change).run_on(fresh)

@@ -40,7 +40,7 @@ def kind_of_loop(sch: Schedule, loop: Any) -> str:
 def block_view(sch: Schedule, block: Any) -> Block:
     """The op of a block, to look at; dead after the next step."""
     with enter_context():  # not that of `sch.mod`, which is the user's to keep: the next step would have to copy it
-        view = sch.executor.view(block, sch.executor.module)
+        view = sch.executor.view(block, sch.executor.version)
     if not isinstance(view, Block):
         raise ScheduleError(f"{block} is not a block", None)
     return view

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 from mlir import ir
 
-from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
-from tir_mlir.dialect.incremental.contents import read_function
-from tir_mlir.dialect.incremental.versions import Version
+from tir_mlir.dialect.incremental import ChangedNests, FunctionContents, Version
+from tir_mlir.dialect.incremental.nests import read_function
+from tir_mlir.dialect.incremental.versions import copy_with
 from tir_mlir.dialect.ir import attrs, funcs, ops
 from tir_mlir.dialect.ir.op_traits import FOLDED
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -28,29 +28,32 @@ class NotRecorded(BaseException):
 
 @contextmanager
 def audited() -> Iterator[None]:
-    """Check every step of every schedule. The copies of versions are made of modules of before, also small ones."""
-    audit, smallest = Executor.audit, Version.smallest
-    Executor.audit, Version.smallest = staticmethod(check_untouched), 0
+    """Check every step of every schedule."""
+    audit = Executor.audit
+    Executor.audit = staticmethod(check_untouched)
     try:
         yield
     finally:
-        Version.smallest = smallest
         Executor.audit = staticmethod(audit) if audit is not None else None
 
 
-def check_untouched(step: str, before: ir.Module, after: ir.Module, changed: ChangedNests) -> None:
-    """Raise NotRecorded if an op outside the nests that a step is said to have edited differs from before."""
+def check_untouched(step: str, before: ir.Module, old: Version, later: Version, changed: ChangedNests) -> None:
+    """Raise NotRecorded if an op outside the nests that a step is said to have edited differs from before, or if the
+    version before is made again otherwise than it was. before: a copy of its module, made before the step."""
     known: Values = {}
     pairs = []
+    after = later.module
     if PRIMITIVES[step].marks:
         _check_marks(step, before, after)
-    for old, now, runs in zip(funcs(before), funcs(after), changed.runs, strict=True):
-        known |= dict(zip(old.args, now.args, strict=True))
-        if _facts(old.op) != _facts(now.op):
+    functions = zip(funcs(before), funcs(after), old.contents or (), changed.contents, changed.tops, strict=True)
+    for one, other, contents, new_contents, tops in functions:
+        known |= dict(zip(one.args, other.args, strict=True))
+        if _facts(one.op) != _facts(other.op):
             raise NotRecorded(f"{step} edits a function")
-        was, is_ = ([op.operation for op in f.body.operations] for f in (old, now))
-        for run in runs:
-            pairs += [(was[run.before + n], is_[run.after + n]) for n in range(run.length)]
+        was = dict(zip(contents.body, one.body.operations, strict=True))
+        if list(other.body.operations) != tops:
+            raise NotRecorded(f"{step} leaves a wrong list of ops")
+        pairs += [(was[n].operation, op) for n, op in zip(new_contents.body, tops, strict=True) if n in was]
     for one, other in pairs:
         known |= dict(zip(one.results, other.results, strict=True))
     for one, other in pairs:
@@ -58,6 +61,9 @@ def check_untouched(step: str, before: ir.Module, after: ir.Module, changed: Cha
         if difference is not None:
             raise NotRecorded(f"{step} edits an op without a record: {difference}")
     _check_contents(step, after, changed)
+    again = copy_with(later.live, old.contents or ()).module if old.is_moved else before
+    if str(again.body) != str(before.body):
+        raise NotRecorded(f"{step} edits an op without a record: {again} is made again of {before}")
 
 
 def _check_marks(step: str, before: ir.Module, after: ir.Module) -> None:
@@ -72,29 +78,20 @@ def _check_marks(step: str, before: ir.Module, after: ir.Module) -> None:
 def _check_contents(step: str, after: ir.Module, changed: ChangedNests) -> None:
     """Raise NotRecorded if the contents carried over a step are not those of its result."""
     for func, carried in zip(funcs(after), changed.contents, strict=True):
-        found = read_function(func)
-        if found is None or _plain(found) != _plain(carried) or not _own(carried).items() <= _own(found).items():
+        found = read_function(func, [op.operation for op in func.body.operations], {})
+        if found is None or _plain(found) != _plain(carried):
             raise NotRecorded(f"{step} leaves a wrong table of the contents of {func.name}")
 
 
 def _plain(known: FunctionContents) -> list[object]:
     """The contents of a function as plain values."""
-    rows = [
-        (n.signature, n.ids, n.blocks, n.declared, n.buffers, n.sizes, n.uses, n.has_data_loop, n.is_head)
-        for n in known.body
-    ]
-    homes = {number: rows[known.body.index(nest)] for number, nest in known.nests_by_id.items()}
-    named = [
-        {name: sorted(known.body.index(n) for n in nests) for name, nests in table.items() if nests}
-        for table in (known.blocks, known.declared)
-    ]
-    buffers = {name: count for name, count in known.buffers.items() if count}
-    return [known.number, rows, homes, named, buffers, known.sizes, known.data_loops]
-
-
-def _own(known: FunctionContents) -> dict[object, int]:
-    """The positions of the ops with a signature of their own."""
-    return {mark: known.body.index(nest) for mark, nest in known.signed.items() if nest is not None}
+    position = {nest: n for n, nest in enumerate(known.body)}
+    rows = []
+    for nest in known.body:
+        uses = {used if isinstance(used, int) else (position[used],): w for used, w in (nest.uses or {}).items()}
+        rows.append((nest.labels, nest.blocks, nest.sizes, set(nest.keys), uses, nest.is_head, nest.is_free, nest.name))
+    index = {key: sorted(position[n] for n in nests) for key, nests in known.index.items()}
+    return [known.number, known.has_wide_arguments, rows, index]
 
 
 def _difference(one: ir.Operation, other: ir.Operation, known: Values, besides: Sequence[str] = ()) -> str | None:

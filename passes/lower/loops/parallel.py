@@ -141,9 +141,9 @@ def _to_parallel(loop: Loop) -> None:
             attributes={
                 "reductions": ir.ArrayAttr.get([]),
                 "lowerBoundsMap": low,
-                "lowerBoundsGroups": _group_attr(len(attrs.affine_map(op, "lowerBoundMap").results)),
+                "lowerBoundsGroups": _group_attr(len(attrs.map_of(op.attributes["lowerBoundMap"]).results)),
                 "upperBoundsMap": high,
-                "upperBoundsGroups": _group_attr(len(attrs.affine_map(op, "upperBoundMap").results)),
+                "upperBoundsGroups": _group_attr(len(attrs.map_of(op.attributes["upperBoundMap"]).results)),
                 "steps": ir.ArrayAttr.get([unit]),
             },
             regions=1,

@@ -215,7 +215,7 @@ def _carry(loop: Loop, slots: list[Slot]) -> None:
     with ir.InsertionPoint(op), op.location:
         initial = [_load(slot) for slot in slots]
         operands = list(op.operands)
-        count = attrs.affine_map(op, "lowerBoundMap").n_inputs
+        count = attrs.map_of(op.attributes["lowerBoundMap"]).n_inputs
         attributes = {n: op.attributes[n] for n in op.attributes} | {
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([count, len(operands) - count, len(initial)])
         }

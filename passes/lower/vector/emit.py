@@ -106,7 +106,7 @@ class VectorEmitter:
         elif isa(op, AffineLoadOp):
             self.load(op)
         elif isa(op, ApplyOp):
-            index = read_map(attrs.affine_map(op), list(op.operands))[0]
+            index = read_map(attrs.map_of(op.attributes["map"]), list(op.operands))[0]
             self.values[op.results[0]] = self.spread_lanes(index, op)
         elif isa(op, MemrefLoadOp):
             self.gather(op)
@@ -154,14 +154,14 @@ class VectorEmitter:
             start = 1 if isa(op, AffineLoadOp) else 0
             operands = list(op.operands)
             map_, map_operands = emit_map(
-                [self.index_in_lane(i) for i in read_map(attrs.affine_map(op), operands[start:])]
+                [self.index_in_lane(i) for i in read_map(attrs.map_of(op.attributes["map"]), operands[start:])]
             )
             scalar_op = self._like(op, operands[:start] + map_operands, [r.type for r in op.results], map_)
         else:
             scalar_op = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
         self.values |= dict(zip(op.results, scalar_op.results, strict=True))
         if isa(op, ApplyOp):
-            index = read_map(attrs.affine_map(op), list(op.operands))[0]
+            index = read_map(attrs.map_of(op.attributes["map"]), list(op.operands))[0]
             self.scalars[op.results[0]] = self.index_in_lane(index)
 
     def load(self, op: ir.Operation) -> None:
@@ -267,7 +267,7 @@ class VectorEmitter:
         if isa(op, AffineLoadOp) and self._is_input(op):
             return self._load_one(LoadOp(op).memref, walk.access_indices(op), lane)
         if isa(op, ApplyOp):
-            return apply(self.index_in_lane(read_map(attrs.affine_map(op), list(op.operands))[0], lane))
+            return apply(self.index_in_lane(read_map(attrs.map_of(op.attributes["map"]), list(op.operands))[0], lane))
         return vector.extract(self.vector(value), [], [lane])
 
     def _is_input(self, load: ir.Operation) -> bool:

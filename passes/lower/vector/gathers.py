@@ -166,7 +166,7 @@ def lane_step(value: ir.Value, var: ir.Value, varying: AbstractSet[ir.Value]) ->
     if op is None:
         return None
     if isa(op, ApplyOp):
-        index = read_map(attrs.affine_map(op), list(op.operands))[0]
+        index = read_map(attrs.map_of(op.attributes["map"]), list(op.operands))[0]
         return step(index, var) if all(v == var or v not in varying for v in index.values) else None
     if op.name in INTEGER_CASTS:
         return lane_step(CastBaseOp(op).source, var, varying)

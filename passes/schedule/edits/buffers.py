@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, buffers, declare, get_declared_regions, kept_dims
 from tir_mlir.dialect.diagnostics import BufferNameError, short_repr
-from tir_mlir.dialect.incremental import contents_of, is_head, signature
+from tir_mlir.dialect.incremental import contents_of, is_head, step_journal
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -90,7 +90,7 @@ def fresh_name(func: Func, name: str) -> str:
         allocations = (o for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes)
         names |= {attrs.get(o, attrs.NAME) for o in allocations}
     number, result = 0, name
-    while result in names or (contents is not None and contents.buffers.get(result)):
+    while result in names or (contents is not None and contents.nests("buffer", result)):
         number += 1
         result = f"{name}_{number}"
     new_names().add(result)
@@ -132,13 +132,13 @@ def declaring(func: ir.Operation, buffer: Buffer) -> list[ir.Operation]:
 
     A block may declare a region of a buffer that it does not use.
     """
-    contents = contents_of(func)
-    if contents is None:
+    contents, journal = contents_of(func), step_journal()
+    if contents is None or journal is None:
         return [func]
     nests = nests_using([buffer.value])
     names = {buffer.name, *(Buffer(v).name for op in nests for v in op.results)}
-    marks = {signature(op) for op in nests}
-    others = (nest for name in names for nest in contents.declared.get(name, ()) if nest.signature not in marks)
+    known = [journal.nest(op) for op in nests]
+    others = (nest for name in names for nest in contents.nests("declared", name) if nest not in known)
     return [func] if any(True for _ in others) else nests
 
 

@@ -8,7 +8,7 @@ where their buffers, bounds or bindings are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mlir import ir
 
@@ -16,6 +16,7 @@ from tir_mlir.dialect.analysis import alias_text, aliased_pair, dependences, has
 from tir_mlir.dialect.analysis.accesses import touches
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.incremental import ChangedNests, contents_of
+from tir_mlir.dialect.incremental.nests import DATA_LOOP
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -94,7 +95,7 @@ def _refuse(view: View, what: str) -> None:
 def _loops_with_blocks(func: ir.Operation) -> list[ir.Operation]:
     """The loops over data around blocks; not those that only find the value of an iter, which run once."""
     contents = contents_of(func)
-    inner = ops(func) if contents is None or contents.data_loops else []
+    inner = ops(func) if contents is None or DATA_LOOP in contents.index else []
     return [op for op in inner if is_data_loop(op) and not is_bound_value(op) and any(is_block(o) for o in ops(op))]
 
 
@@ -115,7 +116,7 @@ def _written_in(loop: ir.Operation, op: ir.Operation) -> ir.Value | None:
 
 
 def check_concurrency(
-    step: str, old_module: ir.Module, new_module: ir.Module, changed: ChangedNests | None = None
+    step: str, old_module: Callable[[], ir.Module], new_module: ir.Module, changed: ChangedNests | None = None
 ) -> None:
     """Refuse a step that introduces a dependence between iterations of a parallel, vectorized or thread-bound loop.
 
@@ -132,7 +133,7 @@ def check_concurrency(
         return
     with fresh_query_cache():
         dependent_before = {
-            loop.id for loop in _concurrent([old_module.operation]) if loop.id in clashes and _clash(loop) is not None
+            loop.id for loop in _concurrent([old_module().operation]) if loop.id in clashes and _clash(loop) is not None
         }
     for number, (loop, clash) in clashes.items():
         if number not in dependent_before:
@@ -156,7 +157,7 @@ def _clash(loop: Loop) -> Counterexample | str | None:
         return str(error)
 
 
-def check_aliasing(step: str, old_module: ir.Module, new_module: ir.Module) -> None:
+def check_aliasing(step: str, old_module: Callable[[], ir.Module], new_module: ir.Module) -> None:
     """Refuse a step that may change the order of accesses to parameters that may be the same memory.
 
     The proofs of most primitives compare accesses to one buffer only. If a function accesses two parameters that may
@@ -167,7 +168,7 @@ def check_aliasing(step: str, old_module: ir.Module, new_module: ir.Module) -> N
         return
     doubtful = [f for f in funcs(new_module) if not has_distinct_buffers(f.op)]
     with fresh_query_cache():
-        old = {f.name: f for f in (funcs(old_module) if doubtful else [])}
+        old = {f.name: f for f in (funcs(old_module()) if doubtful else [])}
         pairs = {name: aliased_pair(f.op) for name, f in old.items()}
         orders = {f.name: parameter_accesses(old[f.name]) for f in doubtful if _is_changed(f, old)}
     for func in doubtful:

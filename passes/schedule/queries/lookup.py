@@ -6,7 +6,7 @@ import difflib
 
 from mlir import ir
 
-from tir_mlir.dialect.incremental import FunctionContents, contents_of, is_untouched
+from tir_mlir.dialect.incremental import FunctionContents, contents_of
 from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, is_block, is_init, loops_above, ops
 from tir_mlir.passes.schedule.legality import scope
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -14,7 +14,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 def blocks_named(func: Func, name: str) -> list[Block]:
     """The blocks of a function with a name; blocks inside an init belong to their parent and are not found."""
-    contents = contents_of(func.op) if is_untouched(func.op) else None
+    contents = contents_of(func.op, edited=False)
     roots = [func.op] if contents is None else _nests(func, contents, name)
     reachable = [Block(o) for root in roots for o in ops(root, skip=is_init) if is_block(o)]
     return [b for b in reachable if b.name == name]
@@ -22,21 +22,17 @@ def blocks_named(func: Func, name: str) -> list[Block]:
 
 def _nests(func: Func, contents: FunctionContents, name: str) -> list[ir.Operation]:
     """The ops in the body of a function with a block of some name."""
-    positions = sorted(contents.body.index(nest) for nest in contents.blocks.get(name, ()))
+    positions = sorted(contents.body.index(nest) for nest in contents.nests("block", name))
     listed = func.body.operations
     return [listed[position].operation for position in positions]
 
 
 def _names(func: Func) -> list[str]:
     """The names of the blocks of a function, also of those in inits, in program order."""
-    contents = contents_of(func.op) if is_untouched(func.op) else None
+    contents = contents_of(func.op, edited=False)
     if contents is None:
         return [b.name for b in all_blocks(func.op)]
-    names: list[str] = []
-    for position, nest in enumerate(contents.body):
-        several = len(nest.blocks) > 1  # their order is that of the program
-        names += [b.name for b in all_blocks(func.body.operations[position].operation)] if several else nest.blocks
-    return names
+    return [name for nest in contents.body for name in nest.blocks]
 
 
 @primitive("get_block", pure=True)

@@ -89,8 +89,8 @@ class _Possible:
                 compute_inline(block)
             else:
                 compute_at(block, Loop(walk.find(copy, self.loops[location].id)))  # pyright: ignore[reportArgumentType]
-            verify(copy, old_module=self.module)  # pyright: ignore[reportArgumentType]
-            check_concurrency("compute_at", self.module, copy)  # pyright: ignore[reportArgumentType]
+            verify(copy, old_module=lambda: self.module)  # pyright: ignore[reportArgumentType]
+            check_concurrency("compute_at", lambda: self.module, copy)  # pyright: ignore[reportArgumentType]
         except _REFUSALS:
             return False
         return True

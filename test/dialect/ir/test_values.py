@@ -35,6 +35,6 @@ def test_attributes():
         assert [set(a) for a in attrs.argument_attrs(declared)] == [{"a.b"}, set()]
         assert attrs.argument_attrs(func) == []
         apply = func.regions[0].blocks[0].operations[0].operation.regions[0].blocks[0].operations[0].operation
-        assert str(attrs.affine_map(apply)) == "(d0)[s0] -> (d0 + s0)"
+        assert str(attrs.map_of(apply.attributes["map"])) == "(d0)[s0] -> (d0 + s0)"
         for value in (True, 3, 2.5, "text", [1, ["a"]], {"k": {"v": 1}}):
             assert attrs.from_attr(attrs.to_attr(value)) == value

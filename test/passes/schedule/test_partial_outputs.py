@@ -118,9 +118,9 @@ def test_loops_that_are_too_short_are_errors_still(loops, row, column, missing):
 def test_a_step_may_not_leave_out_more():
     whole, part = Schedule(some).mod.mlir, parse(Schedule(some).mod.script().replace("< 100", "< 99")).mlir
     with enter_context():
-        verify(whole, old_module=part)
-        verify(part, old_module=part)
-        for before in (whole, None):
+        verify(whole, old_module=lambda: part)
+        verify(part, old_module=lambda: part)
+        for before in (lambda: whole, None):
             with pytest.raises(VerifyError, match="do not cover its domain"):
                 verify(part, old_module=before)
 

@@ -18,7 +18,7 @@ MOMENTS = {
     "in the rules": (executor, "verify"),
     "in the race check": (every_step.dependences, "loop_carried_conflict"),
     "while dead handles are recorded": (DeadHandles, "record"),
-    "before the trace knows": (executor, "Version"),
+    "before the trace knows": (executor.Executor, "_record"),
     "before the history knows": (HistoryEntry, "__init__"),
 }
 

@@ -51,7 +51,7 @@ def wants_a_block(primitive: str, key: str) -> bool:
 def test_the_root_is_no_block_with_a_computation(primitive, key):
     sch = Schedule(matmul_add(8))
     with pytest.raises(ScheduleError) as error:
-        sch.executor._argument(PRIMITIVES[primitive], key, sch.get_block("root"), sch.mod.mlir)
+        sch.executor._argument(PRIMITIVES[primitive], key, sch.get_block("root"), sch.executor.version)
     assert error.value.reason == "this is the root block; name a block with a computation"
 
 

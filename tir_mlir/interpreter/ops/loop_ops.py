@@ -74,7 +74,7 @@ def affine_parallel(w: FunctionWriter, op: ir.Operation) -> None:
         realize(w, Block(op))
         return
     body = op.regions[0].blocks[0]
-    low, high = attrs.affine_map(op, "lowerBoundsMap"), attrs.affine_map(op, "upperBoundsMap")
+    low, high = attrs.map_of(op.attributes["lowerBoundsMap"]), attrs.map_of(op.attributes["upperBoundsMap"])
     operands = list(op.operands)
     lowers = read_map(low, operands[: low.n_inputs])
     uppers = read_map(high, operands[low.n_inputs : low.n_inputs + high.n_inputs])

@@ -190,7 +190,7 @@ def expand_shape(view: View, groups: list[list[int]], shape: tuple[int, ...]) ->
 
 @writes("memref.transpose")
 def transpose(w: FunctionWriter, op: ir.Operation) -> None:
-    order = [ir.AffineDimExpr(e).position for e in attrs.affine_map(op, "permutation").results]
+    order = [ir.AffineDimExpr(e).position for e in attrs.map_of(op.attributes["permutation"]).results]
     w.set(
         op.results[0],
         f"{w.keep(permute_dims, 'turned')}({w.ref(ViewLikeOp(op).source).view}, {order})",

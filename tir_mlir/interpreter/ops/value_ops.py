@@ -91,7 +91,7 @@ def apply(w: FunctionWriter, op: ir.Operation) -> None:
 def extreme(w: FunctionWriter, op: ir.Operation) -> None:
     from tir_mlir.dialect.ir import read_map
 
-    texts = [w.index(i) for i in read_map(attrs.affine_map(op, "map"), list(op.operands))]
+    texts = [w.index(i) for i in read_map(attrs.map_of(op.attributes["map"]), list(op.operands))]
     w.set(op.results[0], texts[0] if len(texts) == 1 else f"{op.name[7:]}({', '.join(texts)})")
 
 

@@ -99,7 +99,7 @@ def transfer(w: FunctionWriter, op: ir.Operation) -> None:
     index = operands[sum(counts[: 1 if is_read else 2]) :][: counts[1 if is_read else 2]]
     mask = w.value(operands[-1]) if counts[-1] else "None"
     dims = []
-    for expr in attrs.affine_map(op, "permutation_map").results:
+    for expr in attrs.map_of(op.attributes["permutation_map"]).results:
         expr = expr.maybe_downcast()
         dims.append(expr.position if isinstance(expr, ir.AffineDimExpr) else -1)
     in_bounds = [bool(ir.BoolAttr(b).value) for b in op.attributes["in_bounds"]]  # type: ignore[union-attr]

@@ -89,7 +89,7 @@ def _indices(op: ir.Operation) -> Sequence[Index]:
     if is_loop(op):
         return [*Loop(op).lowers, *Loop(op).uppers]
     if isa(op, ApplyOp):
-        return read_map(attrs.affine_map(op, "map"), list(op.operands))
+        return read_map(attrs.map_of(op.attributes["map"]), list(op.operands))
     return walk.access_indices(op) if isa(op, AffineAccessOp) else []
 
 

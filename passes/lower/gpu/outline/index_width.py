@@ -51,7 +51,7 @@ def _expressions(op: ir.Operation, box: intervals.ValueRanges) -> Iterator[tuple
     elif is_loop(op):
         indices = [*Loop(op).lowers, *Loop(op).uppers]
     elif isa(op, MappedOp):
-        map_ = attrs.affine_map(op, "map")
+        map_ = attrs.map_of(op.attributes["map"])
         indices = [Index(expr, tuple(op.operands)) for expr in over_dims(map_)]
     else:
         indices = []

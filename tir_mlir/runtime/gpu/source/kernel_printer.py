@@ -245,7 +245,7 @@ class _KernelPrinter:
         variable, *carried = list(body.arguments)
         name = self._name(attrs.get(op, attrs.LOOP, "i"))
         if isa(op, AffineForOp):
-            low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
+            low, high = attrs.map_of(op.attributes["lowerBoundMap"]), attrs.map_of(op.attributes["upperBoundMap"])
             operands = list(op.operands)
             lows, highs = operands[: low.n_inputs], operands[low.n_inputs : low.n_inputs + high.n_inputs]
             start, end = self._map_extremum(low, lows, "max"), self._map_extremum(high, highs, "min")
@@ -386,7 +386,7 @@ class _KernelPrinter:
         indices = list(op.operands)[position + 1 :]
         offset: Number = view.offset
         if op.name.startswith("affine."):
-            parts = read_map(attrs.affine_map(op, "map"), indices)
+            parts = read_map(attrs.map_of(op.attributes["map"]), indices)
             offset = plus(offset, self._linear(parts, view)) if parts else offset
         else:
             for index, stride in zip(indices, view.strides, strict=True):
@@ -418,7 +418,7 @@ class _KernelPrinter:
             return
         text, result = self._expression(op), op.results[0]
         if isa(op, ApplyOp):
-            index = read_map(attrs.affine_map(op, "map"), list(op.operands))[0]
+            index = read_map(attrs.map_of(op.attributes["map"]), list(op.operands))[0]
             self._ranges[result] = intervals.expr_interval(index.expr, self._known_ranges(index.values))
         is_load = isa(op, LoadOp) or any(v in self._inlined_loads for v in op.operands)
         if isa(op, ConstantOp) or self._is_inlined(op, is_load):
@@ -451,9 +451,9 @@ class _KernelPrinter:
     def _expression(self, op: ir.Operation) -> CExpression:
         name = op.name
         if isa(op, ApplyOp):
-            return self._map_extremum(attrs.affine_map(op, "map"), list(op.operands), "max")
+            return self._map_extremum(attrs.map_of(op.attributes["map"]), list(op.operands), "max")
         if name in AFFINE_VALUES:
-            return self._map_extremum(attrs.affine_map(op, "map"), list(op.operands), name.split(".")[1])
+            return self._map_extremum(attrs.map_of(op.attributes["map"]), list(op.operands), name.split(".")[1])
         if name in _LOADS:
             element = self._element(op, 0)
             return CExpression(element, UNARY if element[0] == "*" else 15)
