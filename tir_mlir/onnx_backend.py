@@ -9,7 +9,7 @@ Needs the package onnx: pip install "tir-mlir[onnx]".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TypeProto, defs, helper
@@ -22,8 +22,21 @@ from tir_mlir.graph.importers.onnx_model.from_onnx import InputValuesNeeded, Onn
 from tir_mlir.graph.importers.onnx_model.read_model import read_model
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import STORAGE_TYPES
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from tir_mlir.graph.importers.onnx_model.from_onnx import InputShape
+    from tir_mlir.graph.model import Model
+
 __all__ = ["TirBackend", "TirModel", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
+Array = np.ndarray | list[np.ndarray]
+"""A tensor, or a sequence of them."""
+Input: TypeAlias = Any
+"""What NumPy makes an array of, or a list or tuple of such."""
+Inputs: TypeAlias = "Sequence[Input] | Mapping[str, Input] | np.ndarray"
+_Built: TypeAlias = "tuple[Model, list[int | None], list[str]]"
+"""A model; the length of each output that is a sequence; the inputs whose values it is built for."""
 ROUNDS = 8
 """How often inputs are made constants, until no more are needed."""
 
@@ -40,10 +53,10 @@ class TirModel(BackendRep):
         self.proto, self.options = proto, options
         weights = {x.name for x in proto.graph.initializer}
         self.inputs = [x for x in proto.graph.input if x.name not in weights]
-        self.built: dict[Any, tuple[Any, list[int | None], list[str]]] = {}
+        self.built: dict[str, _Built] = {}
         self.needed: list[str] | None = None  # the inputs whose values have to be known; None: not found out yet
         try:
-            self.general: Any = (*self._build({}, {}), [])
+            self.general: _Built | None = (*self._build({}, {}), [])
         except GraphError as error:
             if not self._may_be_specialized(error):
                 raise
@@ -56,12 +69,12 @@ class TirModel(BackendRep):
         tensors = [x.type.tensor_type for x in self.inputs]
         return not all(t.HasField("shape") and all(d.HasField("dim_value") for d in t.shape.dim) for t in tensors)
 
-    def _build(self, shapes: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, list[int | None]]:
+    def _build(self, shapes: Mapping[str, InputShape], values: Mapping[str, Array]) -> tuple[Model, list[int | None]]:
         importer = OnnxImporter(GraphBuilder("main"), self.proto, {}, shapes, values)
         graph = importer.graph()
         return build(graph, **self.options), importer.lengths
 
-    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def run(self, inputs: Inputs, **kwargs: object) -> tuple[Array, ...]:
         """The outputs, named as in the model. inputs: arrays in order, or by name. Errors: GraphError for a model that
         cannot be translated, ArgumentError for inputs that are not those of the model."""
         arrays = self._by_name(inputs)
@@ -76,7 +89,7 @@ class TirModel(BackendRep):
             values.append(parts[0] if length is None else parts)
         return namedtupledict("Outputs", [info.name for info in self.proto.graph.output])(*values)
 
-    def _by_name(self, inputs: Any) -> dict[str, Any]:
+    def _by_name(self, inputs: Inputs) -> dict[str, Array]:
         names = [x.name for x in self.inputs]
         if isinstance(inputs, Mapping):
             if set(inputs) != set(names):
@@ -90,7 +103,7 @@ class TirModel(BackendRep):
             raise ArgumentError(f"the input {absent[0]} is {short_repr(None)}\n  fix: an array, or a list of them")
         return {name: _plain(x) for name, x in zip(names, inputs, strict=True)}
 
-    def _specialize_model(self, given: Mapping[str, Any]) -> tuple[Any, list[int | None], list[str]]:
+    def _specialize_model(self, given: Mapping[str, Array]) -> _Built:
         """The model for the shapes of these inputs, and the values of those whose values have to be known."""
         shapes = {n: [a.shape for a in x] if isinstance(x, list) else x.shape for n, x in given.items()}
         needed = self.needed or []
@@ -111,21 +124,23 @@ class TirModel(BackendRep):
         raise GraphError(f"the model needs the values of more and more inputs: {', '.join(needed)}")
 
 
-def _bytes(x: Any) -> Any:
+def _bytes(x: Array) -> object:
     return [_bytes(a) for a in x] if isinstance(x, list) else (x.dtype.name, x.shape, x.tobytes())
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: Input) -> Array:
     """An input as models take it: bfloat16 as its bits, numbers of few bits in a wider type; a sequence as a list."""
-    if isinstance(x, (list, tuple)):
-        return [_plain(a) for a in x]
+    return [_stored(a) for a in x] if isinstance(x, (list, tuple)) else _stored(x)
+
+
+def _stored(x: ArrayLike) -> np.ndarray:
     array = np.asarray(x)
     if array.dtype.name == "bfloat16":
         return array.view("uint16")
     return array.astype(STORAGE_TYPES.get(array.dtype.name, array.dtype))
 
 
-def _as_declared(array: Any, kind: TypeProto) -> Any:
+def _as_declared(array: np.ndarray, kind: TypeProto) -> np.ndarray:
     """An output in the type that the model declares, for those that NumPy has by ml_dtypes only."""
     elem_type = kind.tensor_type.elem_type
     if not elem_type:
@@ -140,7 +155,7 @@ class TirBackend(Backend):
     """The backend, as `onnx.backend.test.BackendTest(TirBackend, __name__)` takes it. It runs on the CPU."""
 
     @classmethod
-    def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
+    def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: object) -> bool:
         """Whether a model is translated, also where that takes values of its inputs."""
         proto = read_model(model)
         try:
@@ -152,7 +167,7 @@ class TirBackend(Backend):
         return cls.supports_device(device)
 
     @classmethod
-    def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> TirModel:
+    def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> TirModel:
         """A model ready to run. kwargs: those of `tir_mlir.build`. Errors: GraphError."""
         if not cls.supports_device(device):
             raise GraphError(f"the device {device} is not supported\n  fix: CPU")
@@ -160,16 +175,21 @@ class TirBackend(Backend):
         return TirModel(read_model(model), **options)
 
     @classmethod
-    def run_model(cls, model: Any, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:
+    def run_model(cls, model: ModelProto, inputs: Inputs, device: str = "CPU", **kwargs: Any) -> tuple[Array, ...]:
         """The outputs of a model."""
         return cls.prepare(model, device, **kwargs).run(inputs)
 
     @classmethod
     def run_node(
-        cls, node: NodeProto, inputs: Any, device: str = "CPU", outputs_info: Any = None, **kwargs: Any
-    ) -> tuple[Any, ...]:
+        cls,
+        node: NodeProto,
+        inputs: Sequence[Input] | np.ndarray,
+        device: str = "CPU",
+        outputs_info: object = None,
+        **kwargs: Any,
+    ) -> tuple[Array, ...]:
         """The outputs of a node on its inputs. opset_version: of its operators, default the newest."""
-        values: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+        values: Sequence[Input] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
         named = dict(zip((name for name in node.input if name), values, strict=True))
         infos = [helper.make_value_info(name, _type_of(x)) for name, x in named.items()]
         results = [helper.make_value_info(name, TypeProto()) for name in node.output if name]
@@ -185,7 +205,7 @@ class TirBackend(Backend):
         return device.partition(":")[0] == "CPU"
 
 
-def _type_of(x: Any) -> TypeProto:
+def _type_of(x: Input) -> TypeProto:
     if isinstance(x, (list, tuple)):
         return helper.make_sequence_type_proto(_type_of(x[0]) if x else TypeProto())
     array = np.asarray(x)

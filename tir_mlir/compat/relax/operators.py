@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tir_mlir.compat.absent_modules import NotInCompat
-from tir_mlir.graph.expressions.operator_calls import (
-    NoSuchOperator,
-    OperatorSpace,
-    call_dps_packed,
-    call_tir,
-    find,
-)
+from tir_mlir.graph.expressions.operator_calls import NoSuchOperator, OperatorSpace, call_dps_packed, call_tir, find
 from tir_mlir.graph.operators import OPERATORS
 
 if TYPE_CHECKING:

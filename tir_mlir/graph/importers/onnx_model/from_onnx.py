@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from tir_mlir.graph.importers.onnx_model.model_checks import (
     sorted_nodes,
     used_names,
 )
-from tir_mlir.graph.importers.onnx_model.node_import import NodeImporter, identifier
+from tir_mlir.graph.importers.onnx_model.node_import import NodeImporter, TeFunction, identifier
 from tir_mlir.graph.importers.onnx_model.read_model import read_model
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import STORAGE_TYPES, TensorSequence
 from tir_mlir.graph.importers.onnx_operators.onnx_tensors import GREATEST_BYTES, array_of, bytes_of, dense_array
@@ -26,20 +27,23 @@ from tir_mlir.runtime.progress import follow_build
 
 if TYPE_CHECKING:
     import onnx
+    from numpy.typing import ArrayLike
 
     from tir_mlir.graph.builder import Value
     from tir_mlir.graph.graph import Graph
 
+InputShape: TypeAlias = "Sequence[int | str] | Sequence[Sequence[int | str]]"
+"""A shape of a tensor; of a sequence one for each of its tensors."""
 _FIX = 'from_onnx(..., ops={{"{op}": f}}), where f makes te tensors of te tensors and attributes'
 
 
 def from_onnx(
-    model: Any,
+    model: str | os.PathLike[str] | onnx.ModelProto,
     *,
-    ops: Mapping[str, Callable[..., Any]] | None = None,
+    ops: Mapping[str, TeFunction] | None = None,
     name: str = "main",
-    shapes: Mapping[str, Sequence[Any]] | None = None,
-    values: Mapping[str, Any] | None = None,
+    shapes: Mapping[str, InputShape] | None = None,
+    values: Mapping[str, ArrayLike] | None = None,
 ) -> Graph:
     """Translate a model of ONNX to a Graph with the model's weights.
 
@@ -82,9 +86,9 @@ class OnnxImporter:
         self,
         builder: GraphBuilder,
         proto: onnx.ModelProto,
-        ops: Mapping[str, Callable[..., Any]],
-        shapes: Mapping[str, Sequence[Any]],
-        values: Mapping[str, Any],
+        ops: Mapping[str, TeFunction],
+        shapes: Mapping[str, InputShape],
+        values: Mapping[str, ArrayLike],
     ):
         self.builder, self.proto, self.given_shapes, self.given_values = builder, proto, shapes, values
         self.nodes = NodeImporter(builder, proto, ops)
@@ -115,7 +119,7 @@ class OnnxImporter:
             if self.nodes.needed:
                 raise InputValuesNeeded(str(error), sorted(self.nodes.needed)) from None
             raise
-        results = [self.values[result.name] for result in graph.output]
+        results: list[Any] = [self.values[result.name] for result in graph.output]
         self.lengths = [len(x) if isinstance(x, TensorSequence) else None for x in results]
         self.builder.output(*(self.emitter.value(x) for r in results for x in (r if isinstance(r, list) else [r])))
         return self.builder.finish()
@@ -147,7 +151,7 @@ class OnnxImporter:
     def _input(self, value_info: onnx.ValueInfoProto) -> Value:
         name, tensor = value_info.name, value_info.type.tensor_type
         if name in self.given_shapes and value_info.type.HasField("tensor_type"):
-            shape: list[Any] = [s if isinstance(s, int) else self._dimension(s) for s in self.given_shapes[name]]
+            shape = [s if isinstance(s, int) else self._dimension(str(s)) for s in self.given_shapes[name]]
         elif not value_info.type.HasField("tensor_type") or not tensor.HasField("shape"):
             raise GraphError(f"from_onnx: input {name} is not a tensor of known rank\n  fix: set its shape")
         else:
@@ -159,7 +163,7 @@ class OnnxImporter:
             raise GraphError(f"from_onnx: the input {name} has the size {negative[0]}\n  fix: a number from 0 on")
         return self._tensor(name, shape, tensor.elem_type)
 
-    def _tensor(self, name: str, shape: Sequence[Any], elem_type: int) -> Value:
+    def _tensor(self, name: str, shape: Sequence[int | str], elem_type: int) -> Value:
         declared = _input_dtype(name, elem_type)
         dtype = STORAGE_TYPES.get(declared, declared)
         if (size := bytes_of(shape, dtype)) > GREATEST_BYTES:
@@ -173,11 +177,12 @@ class OnnxImporter:
             self.emitter.small[made] = declared
         return made
 
-    def _sequence(self, value_info: Any) -> TensorSequence:
+    def _sequence(self, value_info: onnx.ValueInfoProto) -> TensorSequence:
         """A sequence of as many tensors as shapes are given, each an input of its own: x -> x_0, x_1, .."""
-        element, shapes = value_info.type.sequence_type.elem_type.tensor_type, self.given_shapes[value_info.name]
-        parts: Any = enumerate(shapes)
-        return TensorSequence(self._tensor(f"{value_info.name}_{n}", shape, element.elem_type) for n, shape in parts)
+        shapes: Any = self.given_shapes[value_info.name]
+        element = value_info.type.sequence_type.elem_type.tensor_type
+        tensors = [self._tensor(f"{value_info.name}_{n}", s, element.elem_type) for n, s in enumerate(shapes)]
+        return TensorSequence(tensors)
 
     def _dimension(self, name: str) -> str:
         """The size of a dim_param: different names are different sizes, also where one identifier is near to both."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import OnnxValue
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, TensorSequence
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, Result, TensorSequence
 
 if TYPE_CHECKING:
     import onnx
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 class OperatorBody:
     """What a node stands for: nodes between its inputs and outputs, of a version of the operators."""
 
-    nodes: list[Any]
+    nodes: list[onnx.NodeProto]
     inputs: list[str]
     outputs: list[str]
     opset: int
@@ -42,7 +41,7 @@ def body_of_function(function: onnx.FunctionProto, node: onnx.NodeProto) -> Oper
     return OperatorBody(nodes, list(function.input), list(function.output), opset)
 
 
-def _is_needed(function: Any, name: str) -> bool:
+def _is_needed(function: onnx.FunctionProto, name: str) -> bool:
     """Whether a node refers to an attribute that its operator cannot do without."""
     import onnx
 
@@ -55,7 +54,7 @@ def _is_needed(function: Any, name: str) -> bool:
     return False
 
 
-def _with_attributes(node: onnx.NodeProto, given: dict[str, Any]) -> onnx.NodeProto:
+def _with_attributes(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
     """A node with values for the attributes that are references; those without one are left out."""
     import onnx
 
@@ -80,7 +79,7 @@ def _with_attributes(node: onnx.NodeProto, given: dict[str, Any]) -> onnx.NodePr
     return bound
 
 
-def body_of_schema(node: onnx.NodeProto, operands: Sequence[Any], e: OnnxEmitter) -> OperatorBody | None:
+def body_of_schema(node: onnx.NodeProto, operands: Sequence[Result], e: OnnxEmitter) -> OperatorBody | None:
     """The body that ONNX itself gives an operator, for the version of the model; None: it gives none."""
     import onnx
 
@@ -110,7 +109,7 @@ def _nearest_version(versions: Sequence[int], opset: int) -> int:
     return max((v for v in versions if v <= opset), default=min(versions))
 
 
-def _type_of(x: OnnxValue) -> onnx.TypeProto:
+def _type_of(x: Result) -> onnx.TypeProto:
     """The type of a Value or a known array, for bodies that depend on it."""
     import onnx
 
@@ -121,7 +120,7 @@ def _type_of(x: OnnxValue) -> onnx.TypeProto:
         return onnx.helper.make_sequence_type_proto(element)
     name = x.dtype.name if isinstance(x, np.ndarray) else x.dtype
     if name == "bfloat16":  # NumPy has no such type
-        kind: Any = onnx.TensorProto.BFLOAT16
+        kind: int = onnx.TensorProto.BFLOAT16
     else:
         kind = onnx.helper.np_dtype_to_tensor_dtype(np.dtype("int64" if name == "object" else name))
     return onnx.helper.make_tensor_type_proto(kind, [s if isinstance(s, int) else str(s) for s in x.shape])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import graphlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
@@ -44,7 +44,7 @@ def check_graph(graph: onnx.GraphProto) -> None:
         )
 
 
-def sorted_nodes(graph: onnx.GraphProto) -> list[Any]:
+def sorted_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     """The nodes, each behind those whose results it takes; in the order of the file where that is such an order.
 
     Errors: GraphError for nodes that need each other's results.
@@ -62,7 +62,7 @@ def sorted_nodes(graph: onnx.GraphProto) -> list[Any]:
         raise GraphError(f"from_onnx: the nodes {cycle} take each other's results{_EXPORT}") from None
 
 
-def live_nodes(graph: onnx.GraphProto, nodes: list[Any]) -> list[Any]:
+def live_nodes(graph: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
     """The nodes that results of the graph need. nodes: those of the graph, each behind those that it takes from."""
     needed, live = {result.name for result in graph.output}, []
     for node in reversed(nodes):
@@ -72,7 +72,7 @@ def live_nodes(graph: onnx.GraphProto, nodes: list[Any]) -> list[Any]:
     return live[::-1]
 
 
-def used_names(graph: onnx.GraphProto, nodes: list[Any] | None = None) -> set[str]:
+def used_names(graph: onnx.GraphProto, nodes: Sequence[onnx.NodeProto] | None = None) -> set[str]:
     """The values that a node, or the body of one, takes or the graph returns. nodes: those that count, default all."""
     counted = graph.node if nodes is None else nodes
     return {name for node in counted for name in _operand_names(node)} | {result.name for result in graph.output}
@@ -90,7 +90,7 @@ def _operand_names(node: onnx.NodeProto) -> set[str]:
     return names - {""}
 
 
-def _graphs_of(attribute: onnx.AttributeProto) -> list[Any]:
+def _graphs_of(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
     return [attribute.g] if attribute.HasField("g") else list(attribute.graphs)
 
 
@@ -154,7 +154,7 @@ def _initializers(graph: onnx.GraphProto) -> list[str]:
     return [x.name for x in graph.initializer] + [x.values.name for x in graph.sparse_initializer]
 
 
-def _results(graph: onnx.GraphProto) -> Iterator[tuple[Any, str]]:
+def _results(graph: onnx.GraphProto) -> Iterator[tuple[onnx.NodeProto, str]]:
     return ((node, name) for node in graph.node for name in node.output if name)
 
 
@@ -181,7 +181,7 @@ def check_functions(proto: onnx.ModelProto) -> None:
         names = [name for _, name, _ in error.args[1]]
         cycle = " -> ".join(names if len(names) <= 8 else [*names[:4], "..", *names[-3:]])
         raise GraphError(f"from_onnx: the functions {cycle} call each other{_EXPORT}") from None
-    counts: dict[Any, int] = {}
+    counts: dict[tuple[str, str, str], int] = {}
     for key in order:
         inner = sum(counts[function_key(n)] for n in calls[key])
         counts[key] = min(len(functions[key].node) + inner, MOST_INLINED + 1)

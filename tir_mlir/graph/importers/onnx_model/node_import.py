@@ -6,10 +6,11 @@ import inspect
 import keyword
 import re
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
+from enum import Enum
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -24,7 +25,14 @@ from tir_mlir.graph.importers.onnx_model.model_checks import (
     used_names,
 )
 from tir_mlir.graph.importers.onnx_operators import translations
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, Translation
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
+    NeedsValue,
+    OnnxEmitter,
+    Result,
+    Results,
+    TensorSequence,
+    Translation,
+)
 from tir_mlir.graph.importers.onnx_operators.onnx_sizes import sizes_result
 from tir_mlir.graph.importers.onnx_operators.onnx_tensors import (
     GREATEST_BYTES,
@@ -34,6 +42,12 @@ from tir_mlir.graph.importers.onnx_operators.onnx_tensors import (
     bytes_of,
 )
 from tir_mlir.graph.importers.refusals import Refusals
+
+if TYPE_CHECKING:
+    import onnx
+    from numpy.typing import ArrayLike
+
+    from tir_mlir.graph.builder import GraphBuilder
 
 MAX_FOLDED_ELEMENTS = 1 << 16
 """Elements of the operands of a node that is computed at import without need; what is larger waits for the weights."""
@@ -54,36 +68,45 @@ class TooLarge(GraphError):
     """A model that is given up."""
 
 
-UNDEFINED = object()
-"""The value of a name that nothing defines."""
+class Missing(Enum):
+    """Instead of a value: of a name that nothing defines; of a node that was refused, and of those that need it."""
 
-REFUSED = object()
-"""The value of a node that was refused, and of those that need it."""
+    UNDEFINED = 0
+    REFUSED = 1
+
+
+TeFunction = Callable[..., Any]
+"""The meaning of an operator: of te tensors and attributes, it returns a te tensor or several."""
+UNDEFINED, REFUSED = Missing.UNDEFINED, Missing.REFUSED
+Named: TypeAlias = "Result | Missing"
+"""What a name is."""
 
 
 class NodeImporter:
     """Translates nodes to those of a builder. `values`: what names are: Values, known arrays, lists of them."""
 
-    def __init__(self, builder: Any, proto: Any, ops: Mapping[str, Callable[..., Any]]):
+    def __init__(self, builder: GraphBuilder, proto: onnx.ModelProto, ops: Mapping[str, TeFunction]):
         versions = {o.domain: o.version for o in proto.opset_import}
         self.builder, self.ops = builder, ops
         self.emitter = OnnxEmitter(builder, versions.get("", versions.get("ai.onnx", 1)))
         self.emitter.graph_results = self.graph_results
         self.functions = {(f.domain, f.name, f.overload): f for f in proto.functions}
         self.refusals, self.translations = Refusals(), translations()
-        self.values: MutableMapping[str, Any] = {"": None}
+        self.values: MutableMapping[str, Named] = {"": None}
         self._path: list[str] = []  # the nodes whose bodies are being translated
         self._current = ""  # the node that is being translated
         self._count = 0
-        self.sources: dict[Any, frozenset[str]] = {}  # the inputs of the graph that a value is computed from
+        self.sources: dict[Value, frozenset[str]] = {}  # the inputs of the graph that a value is computed from
         self.needed: set[str] = set()  # those of values that are not known and have to be
 
-    def add_all(self, nodes: Iterable[Any]) -> None:
+    def add_all(self, nodes: Iterable[onnx.NodeProto]) -> None:
         """Translate nodes in topological order."""
         for node in nodes:
             self._import_node(node)
 
-    def graph_results(self, graph: Any, operands: Sequence[Any], region: Any = None) -> list[Any]:
+    def graph_results(
+        self, graph: onnx.GraphProto, operands: Sequence[Result], region: GraphBuilder | None = None
+    ) -> list[Named]:
         """The results of a branch or the body of a loop, with values of its inputs; it sees the names around it.
 
         region: the builder that it is written with, of a region of its own; its results are Values then, and sequences
@@ -99,7 +122,7 @@ class NodeImporter:
                     )
                 value = self.emitter.value
                 return [TensorSequence(map(value, x)) if isinstance(x, TensorSequence) else value(x) for x in results]
-        bound = dict(zip((x.name for x in graph.input), operands, strict=True))
+        bound: dict[str, Named] = dict(zip((x.name for x in graph.input), operands, strict=True))
         bound |= {x.name: array_of(x) for x in graph.initializer}
         names = [result.name for result in graph.output]
         with self._scope(ChainMap(bound, *getattr(self.values, "maps", [self.values])), used_names(graph)):
@@ -107,7 +130,7 @@ class NodeImporter:
             return [self.values.get(name, UNDEFINED) for name in names]
 
     @contextmanager
-    def _switch_builder(self, region: Any) -> Any:
+    def _switch_builder(self, region: GraphBuilder) -> Iterator[None]:
         """Write nodes to a region; constants that are made there remain there."""
         kept, made = self.builder, dict(self.emitter.made)
         self.builder = self.emitter.builder = region
@@ -118,7 +141,7 @@ class NodeImporter:
             weights = {key: pair for key, pair in self.emitter.made.items() if key in self.emitter.names}
             self.emitter.made = {**weights, **made}
 
-    def _body_results(self, node: Any, body: OperatorBody, operands: Sequence[Any]) -> list[Any]:
+    def _body_results(self, node: onnx.NodeProto, body: OperatorBody, operands: Sequence[Result]) -> list[Named]:
         """The results of a function: its body sees its inputs only."""
         bound = {"": None, **dict(zip(body.inputs, [*operands, *[None] * len(body.inputs)], strict=False))}
         asked = {name for n, name in enumerate(body.outputs) if n < len(node.output) and node.output[n]}
@@ -133,7 +156,7 @@ class NodeImporter:
             return [self.values.get(name, REFUSED) for name in names]
 
     @contextmanager
-    def _scope(self, values: MutableMapping[str, Any], used: set[str]) -> Any:
+    def _scope(self, values: MutableMapping[str, Named], used: set[str]) -> Iterator[None]:
         outer = self.values, self.emitter.used, self.emitter.name, self.emitter.results
         if len(self._path) > MAX_NESTING:
             raise GraphError(f"bodies are nested {len(self._path)} deep, and at most {MAX_NESTING} are possible")
@@ -145,7 +168,7 @@ class NodeImporter:
             self._current = self._path.pop()
             self.values, self.emitter.used, self.emitter.name, self.emitter.results = outer
 
-    def _import_node(self, node: Any) -> None:
+    def _import_node(self, node: onnx.NodeProto) -> None:
         """Translate a node: its results become values; of those that it does not compute, used ones are refused."""
         self._count += 1
         if self._count > MOST_NODES:
@@ -154,11 +177,11 @@ class NodeImporter:
                 "  fix: export a smaller part of it, or loops that are not written out"
             )
         operands = [self.values.get(name, UNDEFINED) for name in node.input]
-        results: Any = [REFUSED] * len(node.output)
+        results: list[Named] = [REFUSED] * len(node.output)
         if not any(x is REFUSED for x in operands):
             refused_before = len(self.refusals.found)
             try:
-                results = self._translate_node(node, operands)
+                results = self._result_list(self._translate_node(node, operands))
             except TooLarge:
                 raise
             except TirError as error:
@@ -168,7 +191,7 @@ class NodeImporter:
                 if node.op_type in self.ops:  # the error is in the user's function
                     raise
                 self._refuse(node, f"its inputs and attributes do not fit: {type(error).__name__}: {error}{_FIT}")
-            results = self._refuse_oversized(node, self._result_list(results), operands)
+            results = self._refuse_oversized(node, results, operands)
             self._note_sources(operands, results)
             self._note_types(node, operands, results)
             self._check_results(node, results, is_reported=len(self.refusals.found) > refused_before)
@@ -176,7 +199,7 @@ class NodeImporter:
             if name:
                 self.values[name] = results[number] if number < len(results) else REFUSED
 
-    def _refuse_oversized(self, node: Any, results: list[Any], operands: Iterable[Any]) -> list[Any]:
+    def _refuse_oversized(self, node: onnx.NodeProto, results: list[Named], operands: Iterable[Named]) -> list[Named]:
         """The results, refused where one is larger than memory."""
         limit = GREATEST_BYTES if self._sources_of(operands) else GREATEST_CONSTANT
         for result in results:
@@ -185,39 +208,35 @@ class NodeImporter:
                 return [REFUSED] * len(results)
         return results
 
-    def _result_list(self, results: Any) -> list[Any]:
+    def _result_list(self, results: Results | Sequence[Named]) -> list[Named]:
         """The results of a translation as a list; a sequence is one result."""
         if isinstance(results, TensorSequence):
             return [results]
-        return list(results) if isinstance(results, (list, tuple)) else [results]
+        return list(results) if isinstance(results, Sequence) else [results]
 
-    def _check_results(self, node: Any, results: Sequence[Any], is_reported: bool) -> None:
+    def _check_results(self, node: onnx.NodeProto, results: Sequence[Named], is_reported: bool) -> None:
         for number, name in enumerate(node.output):
             if number >= len(results) and name in self.emitter.used and not is_reported:
                 output_name = result_name(node, number, self.emitter.opset)
                 self._refuse(node, f"its output {output_name} is not computed\n  fix: a model that does not use it")
 
-    def _refuse(self, node: Any, reason: str) -> None:
+    def _refuse(self, node: onnx.NodeProto, reason: str) -> None:
         path = self._path[::-1] if len(self._path) <= 4 else [*self._path[:-3:-1], "..", self._path[0]]
         self.refusals.add(node.op_type, " in ".join([node_name(node), *path]), "", reason)
 
-    def note_input(self, name: str, x: Any) -> None:
+    def note_input(self, name: str, x: Value | TensorSequence) -> None:
         """Remember which input of the model a value, or a sequence of them, is."""
-        for value in x if isinstance(x, TensorSequence) else [x]:
-            self.sources[value] = frozenset([name])
+        self.sources |= {value: frozenset([name]) for value in _values_in([x])}
 
-    def _sources_of(self, operands: Iterable[Any]) -> frozenset[str]:
-        values = [v for x in operands for v in (x if isinstance(x, TensorSequence) else [x])]
-        return frozenset().union(*(self.sources.get(v, ()) for v in values if isinstance(v, Value)))
+    def _sources_of(self, operands: Iterable[Named]) -> frozenset[str]:
+        return frozenset().union(*(self.sources.get(v, ()) for v in _values_in(operands)))
 
-    def _note_sources(self, operands: Iterable[Any], results: Iterable[Any]) -> None:
+    def _note_sources(self, operands: Iterable[Named], results: Iterable[Named]) -> None:
         sources = self._sources_of(operands)
-        for result in results:
-            for value in result if isinstance(result, TensorSequence) else [result]:
-                if isinstance(value, Value):
-                    self.sources[value] = self.sources.get(value, frozenset()) | sources
+        for value in _values_in(results):
+            self.sources[value] = self.sources.get(value, frozenset()) | sources
 
-    def _note_types(self, node: Any, operands: list[Any], results: list[Any]) -> None:
+    def _note_types(self, node: onnx.NodeProto, operands: Sequence[Named], results: Sequence[Named]) -> None:
         """Results that have the type of an operand stand for the type of few bits that it stands for."""
         import onnx
 
@@ -232,8 +251,9 @@ class NodeImporter:
             if name and isinstance(result, Value):
                 small.setdefault(result, name)
 
-    def _translate_node(self, node: Any, operands: list[Any]) -> Any:
-        if undefined := [name for name, x in zip(node.input, operands, strict=True) if x is UNDEFINED]:
+    def _translate_node(self, node: onnx.NodeProto, named: Sequence[Named]) -> Results | list[Named]:
+        operands = [x for x in named if not isinstance(x, Missing)]
+        if undefined := [name for name, x in zip(node.input, named, strict=True) if isinstance(x, Missing)]:
             raise GraphError(
                 f"its input {undefined[0]} is not an input, initializer or result of a node\n"
                 "  fix: define it in the model"
@@ -253,7 +273,7 @@ class NodeImporter:
                 return fold_node(node, operands, self.emitter.opset)
         if not domain and (sizes := sizes_result(self.emitter, node.op_type, operands)) is not None:
             return sizes
-        if function is None and is_known(node, operands):
+        if function is None and is_known(operands, node):
             return fold_node(node, operands, self.emitter.opset)
         try:
             if function is None:
@@ -266,8 +286,13 @@ class NodeImporter:
             return self._by_body(node, body, operands, error, is_own=function is not None)
 
     def _by_body(
-        self, node: Any, body: OperatorBody | None, operands: list[Any], error: GraphError, is_own: bool
-    ) -> Any:
+        self,
+        node: onnx.NodeProto,
+        body: OperatorBody | None,
+        operands: Sequence[Result],
+        error: GraphError,
+        is_own: bool,
+    ) -> list[Named]:
         """The results of a body; `error` of the operator itself where there is none, or where it is refused as well."""
         if body is None:
             raise error
@@ -281,7 +306,7 @@ class NodeImporter:
         self.refusals.found += inner.found
         return results
 
-    def _by_table(self, function: Translation, node: Any, operands: list[Any]) -> Any:
+    def _by_table(self, function: Translation, node: onnx.NodeProto, operands: Sequence[Result]) -> Results:
         attrs, parameters = attributes(node), _parameters(function)
         if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             unknown = [name for name in attrs if name not in parameters]
@@ -297,12 +322,18 @@ class NodeImporter:
             raise GraphError(f"its attribute {name} is not one of {node.op_type}\n  fix: leave it out") from None
 
 
+def _values_in(named: Iterable[Named]) -> Iterator[Value]:
+    """The Values, also those in sequences."""
+    parts = (v for x in named for v in (x if isinstance(x, TensorSequence) else [x]))
+    return (v for v in parts if isinstance(v, Value))
+
+
 @lru_cache(maxsize=1024)
 def _parameters(function: Translation) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(function).parameters
 
 
-def attributes(node: Any) -> dict[str, Any]:
+def attributes(node: onnx.NodeProto) -> dict[str, Any]:
     """The attributes of a node by name."""
     import onnx
 
@@ -364,22 +395,23 @@ def reason(op_type: str, domain: str) -> str:
     return next((why for names, why in _REASONS.items() if re.fullmatch(names, op_type)), "it is not known")
 
 
-def is_known(node: Any, operands: Sequence[Any]) -> bool:
+def is_known(operands: Sequence[Result], node: onnx.NodeProto) -> TypeGuard[Sequence[np.ndarray | None]]:
     """Whether ONNX's evaluator can compute a node: known numbers, no bodies, no random numbers, a result that fits."""
     import onnx
 
     if node.domain not in ("", "ai.onnx") or any(a.HasField("g") for a in node.attribute):
         return False
-    if not all(x is None or (isinstance(x, np.ndarray) and x.dtype != object) for x in operands):
+    arrays = [x for x in operands if x is None or (isinstance(x, np.ndarray) and x.dtype != object)]
+    if len(arrays) < len(operands):
         return False
     if node.op_type.startswith(("Random", "String", "Optional", "Bernoulli", "Multinomial", "ImageDecoder")):
         return False
     if not onnx.defs.has(node.op_type, ""):
         return False
-    return node.op_type not in GROWING or _grown_bytes(operands) <= MOST_BYTES
+    return node.op_type not in GROWING or _grown_bytes(arrays) <= MOST_BYTES
 
 
-def _grown_bytes(operands: Sequence[Any]) -> int:
+def _grown_bytes(operands: Sequence[np.ndarray | None]) -> int:
     """No less than the bytes of the result of an operator that repeats, pads or counts."""
     total = 16 * max((x.size for x in operands if x is not None), default=1)
     for x in operands[:4]:
@@ -392,20 +424,21 @@ def _grown_bytes(operands: Sequence[Any]) -> int:
     return total
 
 
-def is_foldable(node: Any, operands: Sequence[Any], e: OnnxEmitter) -> bool:
+def is_foldable(node: onnx.NodeProto, operands: Sequence[Result], e: OnnxEmitter) -> bool:
     """Whether a node is computed at import rather than by the graph: small, and without the model's float weights."""
-    if not operands or node.op_type in GROWING or not is_known(node, operands):
+    if not operands or node.op_type in GROWING or not is_known(operands, node):
         return False
-    if node.op_type == "DequantizeLinear" and operands[0].ndim:
+    if node.op_type == "DequantizeLinear" and operands[0] is not None and operands[0].ndim:
         return False  # of a weight of integers, which a product of integers takes as it is
     if any(x is not None and id(x) in e.names and x.dtype.kind not in "iub" for x in operands):
         return False
-    if node.op_type in ("Div", "Mod") and operands[1].dtype.kind in "iu" and not operands[1].all():
+    divisor = operands[1] if node.op_type in ("Div", "Mod") else None
+    if divisor is not None and divisor.dtype.kind in "iu" and not divisor.all():
         return False  # the translation refuses it
     return sum(x.size for x in operands if x is not None) <= MAX_FOLDED_ELEMENTS
 
 
-def fold_node(node: Any, operands: Sequence[Any], opset: int) -> Any:
+def fold_node(node: onnx.NodeProto, operands: Sequence[Result], opset: int) -> list[Result]:
     """The results of a node on known operands. Errors: GraphError where ONNX's evaluator refuses them."""
     import onnx
     from onnx.reference import ReferenceEvaluator
@@ -428,5 +461,5 @@ def fold_node(node: Any, operands: Sequence[Any], opset: int) -> Any:
     return [_result_arrays(next(results)) if name else None for name in node.output]
 
 
-def _result_arrays(result: Any) -> Any:
+def _result_arrays(result: ArrayLike) -> Result:
     return TensorSequence(map(np.asarray, result)) if isinstance(result, list) else np.asarray(result)

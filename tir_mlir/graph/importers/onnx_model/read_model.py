@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.graph.importers.onnx_model.model_checks import node_name
@@ -12,9 +12,10 @@ from tir_mlir.runtime.tools import given_files
 
 if TYPE_CHECKING:
     import onnx
+    from google.protobuf.message import Message
 
 
-def read_model(model: Any) -> onnx.ModelProto:
+def read_model(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
     """A ModelProto, or the path of its file -> the ModelProto with the data of its tensors.
 
     Data in other files are read from the folder of the model only, not through links out of it. Errors: GraphError.
@@ -48,12 +49,12 @@ def read_model(model: Any) -> onnx.ModelProto:
     return proto
 
 
-def _check_fields(proto: Any) -> None:
+def _check_fields(proto: onnx.ModelProto) -> None:
     """Refuse a file that says what this version of onnx does not know: it could change results. Errors: GraphError."""
     import onnx
     from google.protobuf.unknown_fields import UnknownFieldSet
 
-    graphs, parts = [proto.graph], [("the model", proto)]
+    graphs, parts = [proto.graph], list[tuple[str, "Message"]]([("the model", proto)])
     parts += [(f"the function {function.name}", function) for function in proto.functions]
     nodes = [node for function in proto.functions for node in function.node]
     while graphs or nodes:
@@ -97,9 +98,9 @@ def _is_external(tensor: onnx.TensorProto) -> bool:
     return tensor.data_location == onnx.TensorProto.EXTERNAL
 
 
-def _tensors(proto: onnx.ModelProto) -> list[Any]:
+def _tensors(proto: onnx.ModelProto) -> list[onnx.TensorProto]:
     """All tensors of a model: initializers and attributes, also of branches, bodies and functions."""
-    tensors: list[Any] = []
+    tensors: list[onnx.TensorProto] = []
     graphs, nodes = [proto.graph], [node for function in proto.functions for node in function.node]
     while graphs or nodes:
         if graphs:

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
-from tir_mlir.graph.importers.emitter import OnnxValue, Operand, static_size
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, Size, static_size
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, microsoft_op
+from tir_mlir.graph.size_code import product
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
 
 
-def split_heads(e: OnnxEmitter, x: Any, count: int) -> Value:
+def split_heads(e: OnnxEmitter, x: Value, count: int) -> Value:
     """(batch, tokens, heads * depth) -> (batch, heads, tokens, depth)."""
     batch, tokens, size = x.shape
-    return e.permute(e.reshape(x, (batch, tokens, count, size // count)), [0, 2, 1, 3])
+    depth = static_size(size, "the size of all heads") // count
+    return e.permute(e.reshape(x, (batch, tokens, count, depth)), [0, 2, 1, 3])
 
 
-def merge_heads(e: OnnxEmitter, x: Any) -> Value:
+def merge_heads(e: OnnxEmitter, x: Value) -> Value:
     """(batch, heads, tokens, depth) -> (batch, tokens, heads * depth)."""
     batch, count, tokens, depth = x.shape
-    return e.reshape(e.permute(x, [0, 2, 1, 3]), (batch, tokens, count * depth))
+    return e.reshape(e.permute(x, [0, 2, 1, 3]), (batch, tokens, product((count, depth))))
 
 
-def _mask(e: OnnxEmitter, mask: Any, batch: Any, total: Any, fill: float, dtype: str) -> Value:
+def _mask(e: OnnxEmitter, mask: OnnxValue, batch: Size, total: Size, fill: float, dtype: str) -> Value:
     """What is added to scores: (batch, total) or (batch, queries, total) of 0 and 1, the tokens of each row (batch), or
     their ends and then their starts (2 * batch)."""
     mask = e.value(mask)
@@ -51,10 +54,17 @@ def _mask(e: OnnxEmitter, mask: Any, batch: Any, total: Any, fill: float, dtype:
 
 
 def _biased_attention(
-    e: OnnxEmitter, q: Any, k: Value, v: Any, biases: list[Any], causal: int, scale: float | None, fill: float
+    e: OnnxEmitter,
+    q: Value,
+    k: Value,
+    v: Value,
+    biases: Sequence[Value | None],
+    causal: int,
+    scale: float | None,
+    fill: float,
 ) -> Value:
     """Attention with the sum of biases; causal: a query sees the keys up to its own, counted from the last."""
-    bias: Any = None
+    bias: Value | None = None
     for term in biases:
         if term is not None:
             bias = term if bias is None else e.op("add", bias, term)
@@ -67,23 +77,23 @@ def _biased_attention(
     return merge_heads(e, layers.attention(e, q, k, v, bias, bool(causal), scale))
 
 
-def _append_to_past(e: OnnxEmitter, past: OnnxValue, new: Any) -> Any:
+def _append_to_past(e: OnnxEmitter, past: Input, new: Value) -> Value:
     return new if past is None or past.shape[2] == 0 else e.concat([e.value(past), new], 2)
 
 
-@onnx_op("Attention", domain=MICROSOFT)
+@microsoft_op("Attention")
 def attention(
     e: OnnxEmitter,
     x: Operand,
     weights: Operand,
     bias: Operand | None = None,
-    mask: Any = None,
-    past: Any = None,
-    added: Any = None,
-    past_length: Any = None,
+    mask: Input = None,
+    past: Input = None,
+    added: Input = None,
+    past_length: Input = None,
     num_heads: int = 1,
     **options: Any,
-) -> Any:
+) -> Value | tuple[Value, Value]:
     """Queries, keys and values of one product with the input; the keys and values of all tokens, (2, batch, ..)."""
     y = e.op("matmul", x, weights)
     y = y if bias is None else e.op("add", y, bias)
@@ -92,23 +102,23 @@ def attention(
 
 def attention_of_product(
     e: OnnxEmitter,
-    y: Any,
-    mask: Any,
-    past: OnnxValue,
-    added: Any,
+    y: Value,
+    mask: Input,
+    past: Input,
+    added: Input,
     num_heads: int,
     scale: float | None = None,
     unidirectional: int = 0,
     mask_filter_value: float = -10000.0,
-    qkv_hidden_sizes: Any = None,
+    qkv_hidden_sizes: Sequence[int] | None = None,
     do_rotary: int = 0,
     past_present_share_buffer: int = 0,
     rotary_embedding_dim: int = 0,
-) -> Any:
+) -> Value | tuple[Value, Value]:
     """`attention` of queries, keys and values (batch, tokens, sizes) that lie one after the other in y."""
     if do_rotary or past_present_share_buffer:
         raise GraphError("do_rotary and past_present_share_buffer are not supported\n  fix: export without them")
-    sizes = list(qkv_hidden_sizes or [y.shape[2] // 3] * 3)
+    sizes = list(qkv_hidden_sizes or [static_size(y.shape[2], "the size of queries, keys and values") // 3] * 3)
     ends = np.cumsum(sizes).tolist()
     q, k, v = (split_heads(e, e.slice(y, 2, end - n, end), num_heads) for n, end in zip(sizes, ends, strict=True))
     if past is not None:
@@ -116,34 +126,34 @@ def attention_of_product(
         parts = [e.reshape(e.slice(past, 0, n, n + 1), past.shape[1:]) for n in (0, 1)]
         k, v = _append_to_past(e, parts[0], k), _append_to_past(e, parts[1], v)
     scores = None if mask is None else _mask(e, mask, k.shape[0], k.shape[2], mask_filter_value, q.dtype)
-    added = None if added is None else e.value(added)
+    added = e.value(added)
     result = _biased_attention(e, q, k, v, [scores, added], unidirectional, scale, mask_filter_value)
     return (result, e.op("stack", k, v, axis=0)) if e.is_output_used(1) else result
 
 
-@onnx_op("MultiHeadAttention", domain=MICROSOFT)
+@microsoft_op("MultiHeadAttention")
 def multi_head_attention(
     e: OnnxEmitter,
-    query: Any,
-    key: Any = None,
-    value: Any = None,
-    bias: OnnxValue | None = None,
-    mask: Any = None,
-    added: OnnxValue | None = None,
-    past_key: Any = None,
-    past_value: Any = None,
-    past_length: Any = None,
-    indirection: Any = None,
+    query: OnnxValue,
+    key: Input = None,
+    value: Input = None,
+    bias: Input = None,
+    mask: Input = None,
+    added: Input = None,
+    past_key: Input = None,
+    past_value: Input = None,
+    past_length: Input = None,
+    indirection: Input = None,
     num_heads: int = 1,
     scale: float | None = None,
     unidirectional: int = 0,
     mask_filter_value: float = -10000.0,
-) -> Any:
+) -> tuple[Value, Value, Value]:
     """Queries, keys and values as (batch, tokens, size), keys and values also by heads, or in one packed tensor; then
     all keys and values by heads."""
     if past_length is not None or indirection is not None:
         raise GraphError("a buffer shared by past and present is not supported\n  fix: export without it")
-    parts = _unpack_qkv(e, *(None if x is None else e.value(x) for x in (query, key, value)))
+    parts = _unpack_qkv(e, e.value(query), e.value(key), e.value(value))
     if bias is not None:
         ends = np.cumsum([0, *(_width(p) for p in parts)]).tolist()
         terms = [e.slice(e.value(bias), 0, ends[n], ends[n + 1]) for n in range(3)]
@@ -151,15 +161,15 @@ def multi_head_attention(
     q, k, v = (p if len(p.shape) == 4 else split_heads(e, p, num_heads) for p in parts)
     k, v = _append_to_past(e, past_key, k), _append_to_past(e, past_value, v)
     scores = None if mask is None else _mask(e, mask, k.shape[0], k.shape[2], mask_filter_value, q.dtype)
-    added = None if added is None else e.value(added)
+    added = e.value(added)
     return _biased_attention(e, q, k, v, [scores, added], unidirectional, scale, mask_filter_value), k, v
 
 
-def _width(x: Any) -> int:
-    return x.shape[1] * x.shape[3] if len(x.shape) == 4 else x.shape[2]
+def _width(x: Value) -> int:
+    return static_size(product(x.shape[1::2]) if len(x.shape) == 4 else x.shape[2], "the size of all heads")
 
 
-def _unpack_qkv(e: OnnxEmitter, query: Any, key: Any, value: Any) -> list[Any]:
+def _unpack_qkv(e: OnnxEmitter, query: Value, key: Value | None, value: Value | None) -> list[Value]:
     """Queries, keys and values of tensors that hold several: (batch, tokens, heads, 3, depth), keys and values 2."""
     if len(query.shape) == 5:
         return [_packed_part(e, query, n) for n in range(3)]
@@ -170,12 +180,12 @@ def _unpack_qkv(e: OnnxEmitter, query: Any, key: Any, value: Any) -> list[Any]:
     return [query, key, value]
 
 
-def _packed_part(e: OnnxEmitter, x: Any, number: int) -> Value:
+def _packed_part(e: OnnxEmitter, x: Value, number: int) -> Value:
     batch, tokens, count, _, depth = x.shape
-    return e.reshape(e.slice(x, 3, number, number + 1), (batch, tokens, count * depth))
+    return e.reshape(e.slice(x, 3, number, number + 1), (batch, tokens, product((count, depth))))
 
 
-def apply_rotary(e: OnnxEmitter, x: OnnxValue, cos: Any, sin: Any, interleaved: int, dim: int = 0) -> Value:
+def apply_rotary(e: OnnxEmitter, x: OnnxValue, cos: OnnxValue, sin: OnnxValue, interleaved: int, dim: int = 0) -> Value:
     """x (batch, heads, tokens, depth) turned by angles (batch, tokens, dim / 2); the rest of the depth remains."""
     depth = x.shape[3]
     angles = [e.reshape(a, (a.shape[0], 1, a.shape[1], a.shape[2])) for a in (cos, sin)]
@@ -185,19 +195,19 @@ def apply_rotary(e: OnnxEmitter, x: OnnxValue, cos: Any, sin: Any, interleaved: 
     return e.concat([turned, e.slice(e.value(x), 3, dim, depth)], 3)
 
 
-def _angles(e: OnnxEmitter, cos: Operand, sin: Operand, positions: Operand) -> tuple[Any, Any]:
+def _angles(e: OnnxEmitter, cos: Operand, sin: Operand, positions: Operand) -> tuple[Value, Value]:
     """The rows of tables of cosines and sines at positions (batch, tokens)."""
     take = {"axis": 0, "mode": "wrap"}
     return e.op("take", cos, positions, **take), e.op("take", sin, positions, **take)
 
 
-@onnx_op("RotaryEmbedding", domain=MICROSOFT)
+@microsoft_op("RotaryEmbedding")
 def rotary_embedding(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     positions: OnnxValue,
     cos: OnnxValue,
-    sin: Any,
+    sin: OnnxValue,
     interleaved: int = 0,
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
@@ -208,8 +218,11 @@ def rotary_embedding(
     x, positions = e.value(x), e.value(positions)
     if is_packed_batching or scale != 1.0:
         raise GraphError("is_packed_batching and scale are not supported\n  fix: export without them")
-    depth = 2 * cos.shape[1] if not rotary_embedding_dim else x.shape[2] // max(num_heads, 1)
-    by_heads = x if len(x.shape) == 4 else split_heads(e, x, num_heads or x.shape[2] // depth)
+    by_heads = x
+    if len(x.shape) != 4:
+        half, size = static_size(cos.shape[1], "the angles"), static_size(x.shape[2], "the size of all heads")
+        depth = size // max(num_heads, 1) if rotary_embedding_dim else 2 * half
+        by_heads = split_heads(e, x, num_heads or size // depth)
     if len(positions.shape) == 1:
         steps = e.constant(
             np.arange(static_size(by_heads.shape[2], "the tokens of a RotaryEmbedding")), positions.dtype
@@ -219,21 +232,21 @@ def rotary_embedding(
     return y if len(x.shape) == 4 else merge_heads(e, y)
 
 
-@onnx_op("GroupQueryAttention", domain=MICROSOFT)
+@microsoft_op("GroupQueryAttention")
 def group_query_attention(
     e: OnnxEmitter,
     query: OnnxValue,
-    key: Any,
-    value: Any,
-    past_key: OnnxValue,
-    past_value: Any,
+    key: Input,
+    value: Input,
+    past_key: Input,
+    past_value: Input,
     lengths: OnnxValue,
-    total_length: Any,
-    cos: Any = None,
-    sin: Any = None,
-    positions: OnnxValue | None = None,
+    total_length: OnnxValue,
+    cos: Input = None,
+    sin: Input = None,
+    positions: Input = None,
     added: Operand | None = None,
-    sinks: Any = None,
+    sinks: Input = None,
     num_heads: int = 1,
     kv_num_heads: int = 1,
     scale: float | None = None,
@@ -242,7 +255,7 @@ def group_query_attention(
     local_window_size: int = -1,
     softcap: float = 0.0,
     smooth_softmax: int = 0,
-) -> Any:
+) -> tuple[Value, Value, Value]:
     """Fewer heads of keys than of queries, with a cache. lengths: of each row its last position, with the new tokens.
 
     The new keys and values are written behind those of each row; without a past its tokens are the first ones. The
@@ -255,12 +268,14 @@ def group_query_attention(
     before = e.subtract(ends, tokens - 1) if room else e.subtract(ends, ends)
     new_positions = e.op("add", before, e.constant(np.arange(tokens), "int64"))  # (batch, tokens): of the new ones
     if do_rotary:
+        if cos is None or sin is None:
+            raise GraphError("do_rotary without cosines and sines\n  fix: both tables")
         at = new_positions if positions is None else e.value(positions)
         angles = _angles(e, cos, sin, at)
-        dim = 2 * cos.shape[1]
+        dim = 2 * static_size(cos.shape[1], "the angles")
         q, k = (apply_rotary(e, x, *angles, rotary_interleaved, dim) for x in (q, k))
-    if room:
-        k, v = (_write_to_past(e, past, new, new_positions) for past, new in ((past_key, k), (past_value, v)))
+    if room and past_key is not None and past_value is not None:
+        k, v = _write_to_past(e, past_key, k, new_positions), _write_to_past(e, past_value, v, new_positions)
     total = room + tokens
     columns, rows = e.constant(np.arange(total), "int64"), e.reshape(new_positions, (batch, 1, tokens, 1))
     seen = e.op("less_equal", columns, rows)
@@ -277,12 +292,12 @@ def group_query_attention(
 
 
 def _attention_with_sinks(
-    e: OnnxEmitter, q: Any, k: Any, v: Any, seen: Any, scale: float | None, softcap: float, sinks: Any
+    e: OnnxEmitter, q: Value, k: Value, v: Value, seen: OnnxValue, scale: float | None, softcap: float, sinks: Input
 ) -> Value:
     """Attention whose scores are limited to (-softcap, softcap); sinks (heads,): the score of one more key of each
     head, whose value is 0. seen: a bias, or which keys a query sees."""
-    batch, count, queries, depth = q.shape
-    groups, keys = k.shape[1], k.shape[2]
+    batch, count, queries, depth = (static_size(n, "a size of queries") for n in q.shape)
+    groups, keys = (static_size(n, "a size of keys") for n in k.shape[1:3])
     each = count // groups
     grouped = e.reshape(e.multiply(q, scale or depth**-0.5), (batch, groups, each * queries, depth))
     scores = e.reshape(e.op("matmul", grouped, e.permute(k, [0, 1, 3, 2])), (batch, count, queries, keys))
@@ -300,17 +315,17 @@ def _attention_with_sinks(
     return e.reshape(e.op("matmul", parts, v), (batch, count, queries, depth))
 
 
-def _split_qkv_heads(
-    e: OnnxEmitter, query: OnnxValue, key: OnnxValue, value: OnnxValue, count: int, groups: int
-) -> list[Any]:
+def _split_qkv_heads(e: OnnxEmitter, query: Value, key: Input, value: Input, count: int, groups: int) -> list[Value]:
     """Queries, keys and values by heads; of one packed tensor where there are no keys."""
-    if key is not None:
+    if (key is None) != (value is None):
+        raise GraphError("keys without values, or values without keys\n  fix: both, or one packed tensor")
+    if key is not None and value is not None:
         return [
             split_heads(e, query, count),
             split_heads(e, e.value(key), groups),
             split_heads(e, e.value(value), groups),
         ]
-    depth = query.shape[2] // (count + 2 * groups)
+    depth = static_size(query.shape[2], "the size of all heads") // (count + 2 * groups)
     ends = np.cumsum([0, count, groups, groups]).tolist()
     return [
         split_heads(e, e.slice(query, 2, ends[n] * depth, ends[n + 1] * depth), (count, groups, groups)[n])
@@ -318,7 +333,7 @@ def _split_qkv_heads(
     ]
 
 
-def _write_to_past(e: OnnxEmitter, past: OnnxValue, new: Any, positions: OnnxValue) -> Value:
+def _write_to_past(e: OnnxEmitter, past: OnnxValue, new: Value, positions: OnnxValue) -> Value:
     """The past with room for the new rows, which are written at positions (batch, tokens)."""
     past = e.value(past)
     batch, count, tokens, depth = new.shape

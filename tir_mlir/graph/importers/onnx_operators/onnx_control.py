@@ -13,10 +13,19 @@ from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.data_sizes import first_rows
 from tir_mlir.graph.importers.emitter import OnnxValue, axis_in
 from tir_mlir.graph.importers.onnx_operators.onnx_data_sizes import fresh_size
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, onnx_op
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
+    Input,
+    NeedsValue,
+    OnnxEmitter,
+    Result,
+    TensorSequence,
+    onnx_op,
+)
 
 if TYPE_CHECKING:
     import onnx
+
+    from tir_mlir.graph.builder import GraphBuilder, Value
 
 
 MAX_UNROLLED_ITERATIONS, MAX_COUNTED_ITERATIONS = 256, 4096
@@ -24,7 +33,9 @@ MAX_UNROLLED_ITERATIONS, MAX_COUNTED_ITERATIONS = 256, 4096
 
 
 @onnx_op("If")
-def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -> Any:
+def branch(
+    e: OnnxEmitter, condition: OnnxValue, then_branch: onnx.GraphProto, else_branch: onnx.GraphProto
+) -> tuple[Result, ...]:
     """The results of a side; of a condition on data the sequences of both are of the same length."""
     if isinstance(condition, np.ndarray):
         chosen = then_branch if e.known_elements(condition, "the condition of an If")[0] else else_branch
@@ -32,12 +43,12 @@ def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -
     counted: dict[int, tuple[int, str]] = {}
     lengths: list[list[int | None]] = []
 
-    def side(graph: Any, region: Any) -> list[Any]:
+    def side(graph: onnx.GraphProto, region: GraphBuilder) -> list[Any]:
         made = e.graph_results(graph, [], region)
         lengths.append([len(x) if isinstance(x, TensorSequence) else None for x in made])
         return [v for x in made for v in (x if isinstance(x, TensorSequence) else [x])]
 
-    def count(*made: Sequence[Any]) -> dict[int, tuple[int, str]]:
+    def count(*made: Sequence[Value]) -> dict[int, tuple[int, str]]:
         if lengths[0] != lengths[1]:
             raise NeedsValue(
                 f"an If on data whose sides return sequences of different lengths, {lengths[0]} and {lengths[1]}\n"
@@ -55,7 +66,7 @@ def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -
     return tuple(next(flat) if n is None else TensorSequence(next(flat) for _ in range(n)) for n in lengths[0])
 
 
-def _differing_axis(then: Any, otherwise: Any) -> int | None:
+def _differing_axis(then: Value, otherwise: Value) -> int | None:
     """The axis whose size the side of a branch that runs decides on, if there is one and all others are equal."""
     pairs = list(zip(then.shape, otherwise.shape, strict=False))
     differing = [axis for axis, (left, right) in enumerate(pairs) if left != right]
@@ -63,11 +74,13 @@ def _differing_axis(then: Any, otherwise: Any) -> int | None:
 
 
 @onnx_op("Loop")
-def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, body: Any) -> Any:
+def loop(
+    e: OnnxEmitter, trips: Input = None, condition: Input = None, *state: OnnxValue, body: onnx.GraphProto
+) -> Sequence[Result]:
     """The state after all iterations, and of each result of an iteration all of them, along a new first axis."""
     if not _is_unrollable(trips, condition, body):
         return _runtime_loop(e, trips, condition, state, body)
-    most = None if trips is None else int(e.known_elements(trips, "the number of turns of a Loop")[0])
+    most = None if trips is None else e.known_integer(trips, "the number of turns of a Loop")
     going = True if condition is None else bool(e.known_elements(condition, "the condition of a Loop")[0])
     carried, scanned, iteration = list(state), [], 0
     while going and (most is None or iteration < most):
@@ -91,7 +104,7 @@ def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, 
     return (*carried, *(e.op("stack", *(r[n] for r in scanned), axis=0) for n in range(count)))
 
 
-def _is_unrollable(trips: np.ndarray, condition: np.ndarray, body: onnx.GraphProto) -> bool:
+def _is_unrollable(trips: Input, condition: Input, body: onnx.GraphProto) -> bool:
     """Whether the number of turns of a loop is known, and small."""
     if any(x is not None and not isinstance(x, np.ndarray) for x in (trips, condition)):
         return False
@@ -109,7 +122,7 @@ def _always_continues(body: onnx.GraphProto) -> bool:
     return name == given or name in constants or (name in makers and makers[name].op_type == "Constant")
 
 
-def _tests_state(body: Any) -> bool:
+def _tests_state(body: onnx.GraphProto) -> bool:
     """Whether the next condition depends on what the loop carries, or on the iteration."""
     inputs = {x.name for x in body.input}
     needed = {name for node in _needed_nodes(body, {body.output[0].name}) for name in node.input} | {
@@ -118,7 +131,9 @@ def _tests_state(body: Any) -> bool:
     return bool(needed & (inputs - {body.input[1].name}))
 
 
-def _trip_count(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any) -> int | None:
+def _trip_count(
+    e: OnnxEmitter, trips: Input, condition: Input, state: Sequence[OnnxValue], body: onnx.GraphProto
+) -> int | None:
     """The turns of a loop whose condition is of known numbers only, such as a counter that is carried; else None."""
     names = [x.name for x in body.input][2:]
     results = [x.name for x in body.output][1:]
@@ -142,7 +157,7 @@ def _trip_count(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: An
     most = (
         MAX_COUNTED_ITERATIONS if trips is None else min(int(np.asarray(trips).reshape(-1)[0]), MAX_COUNTED_ITERATIONS)
     )
-    values, going, iteration = list(state), condition is None or bool(np.all(condition)), 0
+    values, going, iteration = list(state), condition is None or all(e.known_elements(condition, "")), 0
     while going and iteration < most:
         again, *after = e.graph_results(part, [np.asarray(iteration, "int64"), np.asarray(True), *values])
         if not all(isinstance(x, np.ndarray) for x in (again, *after)):
@@ -153,7 +168,7 @@ def _trip_count(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: An
     return None if iteration == MAX_COUNTED_ITERATIONS else iteration
 
 
-def _needed_nodes(body: Any, names: set[str]) -> list[Any]:
+def _needed_nodes(body: onnx.GraphProto, names: set[str]) -> list[onnx.NodeProto]:
     """The nodes of a body that some of its results need."""
     needed, nodes = set(names), []
     for node in reversed(body.node):
@@ -163,7 +178,9 @@ def _needed_nodes(body: Any, names: set[str]) -> list[Any]:
     return nodes[::-1]
 
 
-def _runtime_loop(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any) -> Any:
+def _runtime_loop(
+    e: OnnxEmitter, trips: Input, condition: Input, state: Sequence[OnnxValue], body: onnx.GraphProto
+) -> Sequence[Value]:
     """A loop whose number of turns is known when the model runs, as one of the graph."""
     if any(isinstance(x, list) for x in state):
         raise GraphError("a Loop on data carries tensors only\n  fix: tensors of one shape, instead of a sequence")
@@ -171,7 +188,7 @@ def _runtime_loop(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: 
     if tests and (counted := _trip_count(e, trips, condition, state, body)) is not None:
         tests, trips, condition = False, np.asarray(counted), None
     known = trips is None or isinstance(trips, np.ndarray)
-    steps = min(int(e.known_elements(trips, "")[0]), 2**63 - 1) if isinstance(trips, np.ndarray) else trips
+    steps = min(e.known_integer(trips, ""), 2**63 - 1) if isinstance(trips, np.ndarray) else trips
     rows = len(body.output) - 1 - len(state)
     if rows and not known:
         raise NeedsValue(
@@ -180,23 +197,23 @@ def _runtime_loop(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: 
             trips,
         )
     if rows and (tests or condition is not None):
-        most = None if trips is None else int(e.known_elements(trips, "")[0])
+        most = None if trips is None else e.known_integer(trips, "")
         return _stacking_loop(e, most, np.asarray(True) if condition is None else condition, state, body)
     first = None
     if tests or not known or condition is not None or trips is None:
         first = e.value(np.asarray(True) if condition is None else condition)
 
-    def iteration(region: Any, number: Any, *carried: Any) -> Any:
+    def iteration(region: GraphBuilder, number: Value, *carried: Value) -> list[Value]:
         again, *results = e.graph_results(body, [number, np.asarray(True), *carried], region)
         return [again, *results] if first is not None else results
 
-    results = e.builder.loop(
-        iteration, [e.value(x) for x in state], steps=steps, condition=first, name_hint=e.name or "lv"
-    )
-    return results
+    values = [e.value(x) for x in state]
+    return value_list(e.builder.loop(iteration, values, steps=steps, condition=first, name_hint=e.name or "lv"))
 
 
-def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: OnnxValue, state: Any, body: Any) -> Any:
+def _stacking_loop(
+    e: OnnxEmitter, steps: int | None, condition: OnnxValue, state: Sequence[OnnxValue], body: onnx.GraphProto
+) -> list[Value]:
     """A loop that data end and that stacks rows: all turns that there may be, of which those behind its end are cut."""
     if steps is None or steps > MAX_COUNTED_ITERATIONS:
         raise GraphError(
@@ -204,7 +221,7 @@ def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: OnnxValue, stat
             "a number of turns"
         )
 
-    def iteration(region: Any, number: Any, going: Any, *carried: Any) -> Any:
+    def iteration(region: GraphBuilder, number: Value, going: Value, *carried: Value) -> list[Value]:
         again, *results = e.graph_results(body, [number, np.asarray(True), *carried], region)
         inner = OnnxEmitter(region, e.opset)
         kept = [inner.op("where", going, new, old) for new, old in zip(results, carried, strict=False)]
@@ -221,15 +238,15 @@ def _stacking_loop(e: OnnxEmitter, steps: int | None, condition: OnnxValue, stat
 @onnx_op("Scan")
 def scan(
     e: OnnxEmitter,
-    *operands: Any,
-    body: Any,
+    *operands: OnnxValue,
+    body: onnx.GraphProto,
     num_scan_inputs: int,
-    scan_input_axes: Any = None,
-    scan_input_directions: Any = None,
-    scan_output_axes: Any = None,
-    scan_output_directions: Any = None,
-    directions: Any = None,
-) -> Any:
+    scan_input_axes: Sequence[int] | None = None,
+    scan_input_directions: Sequence[int] | None = None,
+    scan_output_axes: Sequence[int] | None = None,
+    scan_output_directions: Sequence[int] | None = None,
+    directions: Sequence[int] | None = None,
+) -> Sequence[Result]:
     """The state after an iteration for each slice of the scanned operands, and the results of the iterations along
     an axis."""
     if e.opset < 9:
@@ -258,16 +275,22 @@ def scan(
     return (*state, *stacked)
 
 
-def _move_axis_first(e: OnnxEmitter, x: OnnxValue, axis: int, backward: bool) -> OnnxValue:
+def _move_axis_first(e: OnnxEmitter, x: Value, axis: int, backward: bool) -> Value:
     """x with an axis moved to the front, from its end on if backward."""
     moved = e.permute(x, [axis, *(n for n in range(len(x.shape)) if n != axis)])
     return e.op("flip", moved, axis=0) if backward else moved
 
 
-def _scan_loop(e: OnnxEmitter, body: Any, state: list[Any], rows: list[Any], ends: list[tuple[int, int]]) -> Any:
+def _scan_loop(
+    e: OnnxEmitter,
+    body: onnx.GraphProto,
+    state: Sequence[OnnxValue],
+    rows: Sequence[Value],
+    ends: list[tuple[int, int]],
+) -> Sequence[Value]:
     """A Scan as a loop of the graph. ends: of each stacked result the axis, and whether it goes backward."""
 
-    def iteration(region: Any, _: Any, *operands: Any) -> Any:
+    def iteration(region: GraphBuilder, _: Value, *operands: Value) -> list[Value]:
         return e.graph_results(body, list(operands), region)
 
     results = value_list(e.builder.loop(iteration, [e.value(x) for x in state], rows, name_hint=e.name or "lv"))
@@ -280,6 +303,6 @@ def _scan_loop(e: OnnxEmitter, body: Any, state: list[Any], rows: list[Any], end
     return (*results[: len(state)], *stacked)
 
 
-def _slice(e: OnnxEmitter, x: OnnxValue, axis: int, position: int) -> OnnxValue:
+def _slice(e: OnnxEmitter, x: Value, axis: int, position: int) -> Value:
     part = e.slice(x, axis, position, position + 1)
     return e.reshape(part, [s for n, s in enumerate(x.shape) if n != axis])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +12,10 @@ from tir_mlir.dialect.graph import encoding
 from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.data_sizes import argsort_rows, coordinates, true_positions, unique
 from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, onnx_op
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.builder import GraphBuilder, Value
 
 
 def fresh_size(e: OnnxEmitter) -> str:
@@ -25,7 +26,7 @@ def fresh_size(e: OnnxEmitter) -> str:
 
 
 @onnx_op("NonZero")
-def nonzero(e: OnnxEmitter, x: OnnxValue) -> Any:
+def nonzero(e: OnnxEmitter, x: OnnxValue) -> Value:
     """The indices of the elements that are not 0, a column for each."""
     x = e.value(x)
     if not x.shape:
@@ -36,7 +37,7 @@ def nonzero(e: OnnxEmitter, x: OnnxValue) -> Any:
     return e.op("stack", *coordinates(e, positions, shape), axis=0)
 
 
-def select_by_condition(e: OnnxEmitter, x: OnnxValue, condition: Any, axis: int | None) -> Value:
+def select_by_condition(e: OnnxEmitter, x: OnnxValue, condition: Value, axis: int | None) -> Value:
     """The elements, or slices along an axis, at which a computed condition is true."""
     x = e.value(x)
     if axis is None:
@@ -45,7 +46,7 @@ def select_by_condition(e: OnnxEmitter, x: OnnxValue, condition: Any, axis: int 
 
 
 @onnx_op("Unique")
-def unique_elements(e: OnnxEmitter, x: OnnxValue, axis: int | None = None, sorted: int = 1) -> list[Any]:
+def unique_elements(e: OnnxEmitter, x: OnnxValue, axis: int | None = None, sorted: int = 1) -> list[Value]:
     """Each element, or slice along an axis, once; where it is first; for each the position of its value; how often it
     occurs. In order, by the first elements of slices first, or sorted=0 as they occur."""
     x = e.value(x)
@@ -72,11 +73,11 @@ def non_max_suppression(
     e: OnnxEmitter,
     boxes: OnnxValue,
     scores: OnnxValue,
-    most: OnnxValue | None = None,
-    overlap: OnnxValue | None = None,
-    least: OnnxValue | None = None,
+    most: Input = None,
+    overlap: Input = None,
+    least: Input = None,
     center_point_box: int = 0,
-) -> Any:
+) -> OnnxValue:
     """boxes (n, m, 4), scores (n, classes, m) -> int64 (count, 3): batch, class and box of those that are kept.
 
     A loop takes, for all batches and classes at once, the box of the best score that is left (of equal ones the first),
@@ -85,7 +86,7 @@ def non_max_suppression(
     boxes, scores = e.value(boxes), e.value(scores)
     batches, classes, count = (static_size(n, "a size of the scores of a NonMaxSuppression") for n in scores.shape)
     known = most is None or isinstance(most, np.ndarray)
-    slots = min(0 if most is None else int(e.known_elements(most, "")[0]), count) if known else count
+    slots = min(0 if most is None else e.known_integer(most, ""), count) if known else count
     if min(slots, batches, classes) <= 0:
         return np.zeros((0, 3), "int64")
     alive, lowest = e.reshape(scores, (batches * classes, count)), e.constant(-np.inf, scores.dtype)
@@ -95,14 +96,16 @@ def non_max_suppression(
     corners, areas = _corners(e, boxes, bool(center_point_box))
     rows = e.constant(np.repeat(np.arange(batches), classes), "int64")
     shapes = [e.op("take", x, rows, axis=0) for x in (*corners, areas)]
-    steps = slots if known else e.reshape(e.value(most), ())
+    steps = slots if most is None or known else e.reshape(e.value(most), ())
     kept = _select_boxes(e, alive, shapes, limit, slots, steps)
     found = true_positions(e, e.binary("greater_equal", kept, 0, "int64"), fresh_size(e))
     batch, of_class, _ = coordinates(e, found, [batches, classes, slots])
     return e.op("stack", batch, of_class, e.op("take", e.op("reshape", kept, shape=(-1,)), found, axis=0), axis=1)
 
 
-def _select_boxes(e: OnnxEmitter, alive: Any, shapes: list[Any], limit: Any, slots: int, steps: Any) -> Any:
+def _select_boxes(
+    e: OnnxEmitter, alive: Value, shapes: Sequence[Value], limit: Value, slots: int, steps: int | Value
+) -> Value:
     """For each row of scores the boxes that are kept, best first, int64 (rows, slots), and -1 behind them.
 
     alive: scores (rows, boxes), -inf for boxes that are not to be kept. shapes: see `_corners`, (rows, boxes) each.
@@ -111,7 +114,7 @@ def _select_boxes(e: OnnxEmitter, alive: Any, shapes: list[Any], limit: Any, slo
     lowest = e.constant(-np.inf, alive.dtype)
     columns, positions = e.constant(np.arange(slots)[None], "int64"), e.constant(np.arange(count)[None], "int64")
 
-    def iteration(region: Any, number: Any, alive: Any, kept: Any) -> list[Any]:
+    def iteration(region: GraphBuilder, number: Value, alive: Value, kept: Value) -> list[Value]:
         inner = OnnxEmitter(region, e.opset)
         best = inner.op("argmax", alive, axis=1, keepdims=True, dtype="int64")
         there = inner.op("greater", inner.op("max", alive, axis=[1], keepdims=True), lowest)
@@ -130,7 +133,7 @@ def _select_boxes(e: OnnxEmitter, alive: Any, shapes: list[Any], limit: Any, slo
     ]
 
 
-def _corners(e: OnnxEmitter, boxes: Any, centered: bool) -> tuple[list[Any], Any]:
+def _corners(e: OnnxEmitter, boxes: Value, centered: bool) -> tuple[list[Value], Value]:
     """Boxes (n, m, 4) -> [top, left, bottom, right] and the area of each, (n, m)."""
     parts = [e.reshape(e.slice(boxes, 2, n, n + 1), boxes.shape[:2]) for n in range(4)]
     if centered:
@@ -145,7 +148,7 @@ def _corners(e: OnnxEmitter, boxes: Any, centered: bool) -> tuple[list[Any], Any
     return [*low, *high], e.op("multiply", *sides)
 
 
-def _overlap(e: OnnxEmitter, shapes: list[Any], best: Operand) -> Value:
+def _overlap(e: OnnxEmitter, shapes: Sequence[Value], best: Operand) -> Value:
     """How much of each box and the best of its row together both have, (rows, m); 0 for boxes without an area."""
     top, left, bottom, right, areas = shapes
     zero = e.constant(0, areas.dtype)

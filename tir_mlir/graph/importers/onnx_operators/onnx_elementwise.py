@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +13,9 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue, Operand
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
     STORAGE_TYPES,
+    Input,
     OnnxEmitter,
+    Results,
     dtype_of,
     onnx_op,
 )
@@ -23,14 +27,14 @@ if TYPE_CHECKING:
 
 
 @onnx_op("Div")
-def divide(e: OnnxEmitter, x: Any, y: Operand) -> Any:
+def divide(e: OnnxEmitter, x: OnnxValue, y: Operand) -> Value:
     if isinstance(y, np.ndarray) and y.dtype.kind in "iu" and isinstance(x, np.ndarray) and not y.all():
         raise GraphError("a constant is divided by 0\n  fix: another divisor")
     return e.op("divide", x, y)
 
 
 @onnx_op("Pow")
-def power(e: OnnxEmitter, x: OnnxValue, y: OnnxValue) -> Any:
+def power(e: OnnxEmitter, x: OnnxValue, y: OnnxValue) -> Value:
     if isinstance(y, np.ndarray) and y.size == 1 and y.item() in (2, 0.5):
         return e.op("square" if y.item() == 2 else "sqrt", x)
     if dtype_of(x) not in FLOATS:  # in floats: exact where the result has at most 53 bits
@@ -44,30 +48,15 @@ def remainder(e: OnnxEmitter, x: Operand, y: Operand, fmod: int = 0) -> Value:
     return e.op("mod" if fmod else "floor_mod", x, y)
 
 
-@onnx_op("Max")
-def maximum(e: OnnxEmitter, x: Operand, *others: Any) -> Any:
-    for operand in others:
-        x = e.op("maximum", x, operand)
-    return x
+def _fold(e: OnnxEmitter, operator: str, operands: Sequence[OnnxValue]) -> OnnxValue:
+    """The operator on the first two, then on the result and the next one."""
+    return functools.reduce(lambda x, y: e.op(operator, x, y), operands)
 
 
-@onnx_op("Min")
-def minimum(e: OnnxEmitter, x: Operand, *others: Any) -> Any:
-    for operand in others:
-        x = e.op("minimum", x, operand)
-    return x
-
-
-@onnx_op("Sum")
-def sum_operands(e: OnnxEmitter, x: Operand, *others: Any) -> Any:
-    for operand in others:
-        x = e.op("add", x, operand)
-    return x
-
-
-@onnx_op("Mean")
-def mean(e: OnnxEmitter, x: OnnxValue, *others: Any) -> Value:
-    return e.divide(sum_operands(e, e.value(x), *others), len(others) + 1)
+onnx_op("Max")(lambda e, *operands: _fold(e, "maximum", operands))
+onnx_op("Min")(lambda e, *operands: _fold(e, "minimum", operands))
+onnx_op("Sum")(lambda e, *operands: _fold(e, "add", operands))
+onnx_op("Mean")(lambda e, *operands: e.divide(_fold(e, "add", operands), len(operands)))
 
 
 @onnx_op("BitShift")
@@ -87,7 +76,7 @@ def shift(e: OnnxEmitter, x: OnnxValue, by: OnnxValue, direction: str) -> Value:
 
 
 @onnx_op("BitCast")
-def bit_cast(e: OnnxEmitter, x: OnnxValue, to: int) -> Any:
+def bit_cast(e: OnnxEmitter, x: OnnxValue, to: int) -> Value:
     """The bits of each element as another type of the same width."""
     import onnx
 
@@ -119,34 +108,40 @@ def is_infinite(e: OnnxEmitter, x: OnnxValue, detect_negative: int = 1, detect_p
 
 
 @onnx_op("Where")
-def where(e: OnnxEmitter, condition: Operand, x: Operand, y: Operand) -> Any:
+def where(e: OnnxEmitter, condition: Operand, x: Operand, y: Operand) -> Value:
     return e.op("where", condition, x, y)
 
 
 @onnx_op("Clip")
-def clip(e: OnnxEmitter, x: Any, low: Any = None, high: Any = None, min: Any = None, max: Any = None) -> Any:
+def clip(
+    e: OnnxEmitter,
+    x: OnnxValue,
+    low: Input = None,
+    high: Input = None,
+    min: float | None = None,
+    max: float | None = None,
+) -> Value:
     """The bounds are inputs, or attributes before opset 11."""
-    low, high = (min if low is None else low), (max if high is None else high)
     x = e.value(x)
-    for name, bound in (("maximum", low), ("minimum", high)):
+    for name, bound in (("maximum", min if low is None else low), ("minimum", max if high is None else high)):
         if bound is not None:
             x = e.op(name, x, e.constant(bound, x.dtype) if isinstance(bound, float) else bound)
     return x
 
 
 @onnx_op("LeakyRelu")
-def leaky_relu(e: OnnxEmitter, x: Operand, alpha: float = 0.01) -> Any:
+def leaky_relu(e: OnnxEmitter, x: Operand, alpha: float = 0.01) -> Value:
     return e.op("nn.leakyrelu", x, alpha=alpha)
 
 
 @onnx_op("PRelu")
-def prelu(e: OnnxEmitter, x: OnnxValue, slope: Operand) -> Any:
+def prelu(e: OnnxEmitter, x: OnnxValue, slope: Operand) -> Value:
     x = e.value(x)
     return e.op("where", e.binary("greater", x, 0, x.dtype), x, e.op("multiply", x, slope))
 
 
 @onnx_op("Elu")
-def elu(e: OnnxEmitter, x: Operand, alpha: float = 1.0) -> Any:
+def elu(e: OnnxEmitter, x: Operand, alpha: float = 1.0) -> Value:
     return e.op("nn.elu", x, alpha=alpha)
 
 
@@ -162,7 +157,7 @@ def hard_sigmoid(e: OnnxEmitter, x: OnnxValue, alpha: float = 0.2, beta: float =
 
 
 @onnx_op("Gelu")
-def gelu(e: OnnxEmitter, x: Operand, approximate: str = "none") -> Any:
+def gelu(e: OnnxEmitter, x: Operand, approximate: str = "none") -> Value:
     """x times the normal distribution up to x, or its approximation by tanh."""
     return e.op("nn.gelu" if approximate == "none" else "nn.gelu_tanh", x)
 
@@ -173,7 +168,7 @@ def softmax(e: OnnxEmitter, x: OnnxValue, axis: int | None = None) -> Value:
 
 
 @onnx_op("LogSoftmax")
-def log_softmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
+def log_softmax(e: OnnxEmitter, x: OnnxValue, axis: int | None = None) -> Value:
     return _rows(e, "nn.log_softmax", x, axis)
 
 
@@ -189,7 +184,7 @@ def _rows(e: OnnxEmitter, operator: str, x: OnnxValue, axis: int | None) -> Valu
 
 
 @onnx_op("Identity")
-def identity(e: OnnxEmitter, x: Any) -> Any:
+def identity(e: OnnxEmitter, x: Results) -> Results:
     return x
 
 
@@ -197,12 +192,12 @@ def identity(e: OnnxEmitter, x: Any) -> Any:
 def dropout(
     e: OnnxEmitter,
     x: OnnxValue,
-    ratio: Any = None,
-    training_mode: OnnxValue | None = None,
+    ratio: Input = None,
+    training_mode: Input = None,
     seed: int = 0,
     is_test: int = 1,
-    consumed_inputs: Any = None,
-) -> Any:
+    consumed_inputs: object = None,
+) -> OnnxValue | tuple[OnnxValue, Value]:
     """The input, and a mask that is true: of inference. Since opset 10 the mask is of bools."""
     if not is_test or (
         training_mode is not None and e.known_elements(training_mode, "the training_mode of a Dropout")[0]
@@ -216,7 +211,7 @@ def dropout(
 
 
 @onnx_op("Cast")
-def cast(e: OnnxEmitter, x: OnnxValue, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
+def cast(e: OnnxEmitter, x: OnnxValue, to: int, saturate: int = 1, round_mode: str = "up") -> OnnxValue:
     import onnx
 
     if to not in onnx.TensorProto.DataType.values() or to == onnx.TensorProto.UNDEFINED:
@@ -224,7 +219,7 @@ def cast(e: OnnxEmitter, x: OnnxValue, to: int, saturate: int = 1, round_mode: s
     return convert_dtype(e, x, onnx.helper.tensor_dtype_to_np_dtype(to), bool(saturate))
 
 
-def convert_dtype(e: OnnxEmitter, x: OnnxValue, dtype: np.dtype, saturate: bool) -> Any:
+def convert_dtype(e: OnnxEmitter, x: OnnxValue, dtype: np.dtype, saturate: bool) -> OnnxValue:
     """x in an element type of ONNX."""
     if isinstance(x, np.ndarray):
         if x.dtype == object and dtype.name in ("int64", "int32"):
@@ -235,7 +230,7 @@ def convert_dtype(e: OnnxEmitter, x: OnnxValue, dtype: np.dtype, saturate: bool)
 
 
 @onnx_op("CastLike")
-def cast_like(e: OnnxEmitter, x: OnnxValue, like: Operand, saturate: int = 1, round_mode: str = "up") -> Value:
+def cast_like(e: OnnxEmitter, x: OnnxValue, like: OnnxValue, saturate: int = 1, round_mode: str = "up") -> Value:
     name = e.type_of(like)
     if name in STORAGE_TYPES:
         return round_to_small_type(e, x, name, bool(saturate))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.emitter import OnnxValue, axis_in, static_size
 from tir_mlir.graph.importers.layers import every_axis, pool, with_bias
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op, rank_of
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, microsoft_op, onnx_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_layers import window_padding
 
 if TYPE_CHECKING:
@@ -19,17 +21,15 @@ if TYPE_CHECKING:
 
 @onnx_op("LRN")
 def local_response(
-    e: OnnxEmitter, x: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
+    e: OnnxEmitter, x: OnnxValue, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
 ) -> Value:
     """x / (bias + alpha / size * the sum of squares of `size` channels around it) ** beta."""
     x = e.value(x)
-    before, channels = (size - 1) // 2, x.shape[1]
+    before, channels = (size - 1) // 2, static_size(x.shape[1], "the channels of an LRN")
     widths = [w for a in range(len(x.shape)) for w in ((before, size - 1 - before) if a == 1 else (0, 0))]
     squares = e.op("nn.pad", e.op("square", x), pad_width=widths, pad_value=0)
-    total: Any = None
-    for n in range(size):
-        part = e.slice(squares, 1, n, channels + n)
-        total = part if total is None else e.op("add", total, part)
+    parts = [e.slice(squares, 1, n, channels + n) for n in range(size)]
+    total = functools.reduce(e.add, parts)
     scale = e.add(e.multiply(total, alpha / size), bias)
     return e.op("divide", x, e.op("power", scale, e.constant(beta, x.dtype)))
 
@@ -47,13 +47,13 @@ def lp_normalization(e: OnnxEmitter, x: OnnxValue, axis: int = -1, p: int = 2) -
     return e.op("where", zero, e.constant(0, x.dtype), e.op("divide", x, norm))
 
 
-def _powers(e: OnnxEmitter, x: Any, p: int) -> Value:
+def _powers(e: OnnxEmitter, x: Value, p: int) -> Value:
     if p == 1:
         return e.op("abs", x)
     return e.op("square", x) if p == 2 else e.op("power", e.op("abs", x), e.constant(p, x.dtype))
 
 
-def _root(e: OnnxEmitter, x: Any, p: int) -> Any:
+def _root(e: OnnxEmitter, x: Value, p: int) -> Value:
     if p == 1:
         return x
     return e.op("sqrt", x) if p == 2 else e.op("power", x, e.constant(1 / p, x.dtype))
@@ -63,14 +63,14 @@ def _root(e: OnnxEmitter, x: Any, p: int) -> Any:
 def lp_pool(
     e: OnnxEmitter,
     x: OnnxValue,
-    kernel_shape: Any,
+    kernel_shape: Sequence[int],
     auto_pad: str = "NOTSET",
-    strides: Any = None,
-    pads: Any = None,
-    dilations: Any = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
     ceil_mode: int = 0,
     p: int = 2,
-) -> Any:
+) -> Value:
     """The norm of each window."""
     x, axes = e.value(x), len(kernel_shape)
     strides, dilations = every_axis(strides or 1, axes), every_axis(dilations or 1, axes)
@@ -92,7 +92,7 @@ def lp_pool(
 
 
 @onnx_op("GlobalLpPool")
-def global_lp_pool(e: OnnxEmitter, x: OnnxValue, p: int = 2) -> Any:
+def global_lp_pool(e: OnnxEmitter, x: OnnxValue, p: int = 2) -> Value:
     x = e.value(x)
     return _root(e, e.op("sum", _powers(e, x, p), axis=list(range(2, len(x.shape))), keepdims=True), p)
 
@@ -103,14 +103,14 @@ def columns_to_image(
     x: OnnxValue,
     image_shape: OnnxValue,
     block_shape: OnnxValue,
-    dilations: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
 ) -> Value:
     """(n, c * block, places) -> (n, c, image): each column added where its block lies."""
     x = e.value(x)
-    image = [int(n) for n in e.known_elements(image_shape, "the image of a Col2Im")]
-    block = [int(n) for n in e.known_elements(block_shape, "the block of a Col2Im")]
+    image = e.known_integers(image_shape, "the image of a Col2Im")
+    block = e.known_integers(block_shape, "the block of a Col2Im")
     axes, count = len(image), int(np.prod(block))
     strides, dilations, pads = strides or [1] * axes, dilations or [1] * axes, pads or [0] * 2 * axes
     sizes = [n + p + q for n, p, q in zip(image, pads[:axes], pads[axes:], strict=True)]
@@ -132,47 +132,46 @@ def columns_to_image(
     return y
 
 
-def _bilinear(x: te.Tensor, outer: tuple[Any, ...], y: Any, z: Any) -> Any:
+def _bilinear(x: te.Tensor, outer: tuple[te.Expr, ...], y: te.Expr, z: te.Expr) -> te.Expr:
     """The mean of the four elements around (y, z) of the last two axes; 0 for those outside."""
     height, width = x.shape[-2:]
     top, left = te.floor(y), te.floor(z)
-    total: Any = None
+    parts = []
     for dy in (0, 1):
         for dz in (0, 1):
             by = (y - top if dy else top + 1.0 - y) * (z - left if dz else left + 1.0 - z)
             row, column = top.astype("int32") + dy, left.astype("int32") + dz
             inside = te.all(row >= 0, row < height, column >= 0, column < width)
             element = x(*outer, te.max(te.min(row, height - 1), 0), te.max(te.min(column, width - 1), 0))
-            part = te.Select(inside, element * by, te.cast(0, x.dtype))
-            total = part if total is None else total + part
-    return total
+            parts.append(te.Select(inside, element * by, te.cast(0, x.dtype)))
+    return parts[0] + parts[1] + parts[2] + parts[3]
 
 
 @onnx_op("DeformConv")
 def deformable_convolution(
     e: OnnxEmitter,
-    x: Any,
-    weight: Any,
-    offset: Any,
-    bias: Any = None,
-    mask: Any = None,
-    kernel_shape: Any = None,
-    strides: Any = None,
-    pads: Any = None,
-    dilations: Any = None,
+    x: OnnxValue,
+    weight: OnnxValue,
+    offset: OnnxValue,
+    bias: Input = None,
+    mask: Input = None,
+    kernel_shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
     group: int = 1,
     offset_group: int = 1,
-) -> Any:
+) -> Value:
     """A convolution of an image whose taps are moved by offsets (n, groups * taps * 2, h, w) and weighted by a mask."""
     x, weight, offset = e.value(x), e.value(weight), e.value(offset)
     if rank_of(x) != 4:
         raise GraphError(f"a DeformConv over {rank_of(x) - 2} axes\n  fix: images (n, c, h, w)")
     strides, dilations, pads = strides or [1, 1], dilations or [1, 1], pads or [0] * 4
     kernel, channels = [static_size(k, "a kernel") for k in weight.shape[2:]], static_size(x.shape[1], "the channels")
-    taps, rows, columns = kernel[0] * kernel[1], offset.shape[2], offset.shape[3]
+    taps, (rows, columns) = kernel[0] * kernel[1], (static_size(n, "an image") for n in offset.shape[2:])
 
     def sample_taps(image: te.Tensor, moved: te.Tensor, *masks: te.Tensor) -> te.Tensor:
-        def element(n: Any, c: Any, t: Any, i: Any, j: Any) -> Any:
+        def element(n: te.Var, c: te.Var, t: te.Var, i: te.Var, j: te.Var) -> te.Expr:
             group_of = c // (channels // offset_group)
             y = (i * strides[0] - pads[0] + t // kernel[1] * dilations[0]).astype(image.dtype)
             z = (j * strides[1] - pads[1] + t % kernel[1] * dilations[1]).astype(image.dtype)
@@ -187,7 +186,7 @@ def deformable_convolution(
     parts = e.reshape(parts, (x.shape[0], group, inner, rows * columns))
     product = e.op("matmul", e.reshape(weight, (group, outputs // group, inner)), parts)
     y = e.reshape(product, (x.shape[0], outputs, rows, columns))
-    return with_bias(e, y, None if bias is None else e.value(bias), 2)
+    return with_bias(e, y, e.value(bias), 2)
 
 
 @onnx_op("RoiAlign")
@@ -202,7 +201,7 @@ def roi_align(
     sampling_ratio: int = 0,
     spatial_scale: float = 1.0,
     coordinate_transformation_mode: str | None = None,
-) -> Any:
+) -> Value:
     """(n, c, h, w) -> (regions, c, rows, columns): means or maxima of samples in each part of a region."""
     transformation = coordinate_transformation_mode or ("half_pixel" if e.opset >= 16 else "output_half_pixel")
     half = 0.5 if transformation == "half_pixel" else 0.0
@@ -210,16 +209,16 @@ def roi_align(
         raise GraphError("sampling_ratio=0: as many samples as data say\n  fix: export with sampling_ratio=2, say")
     taps, rank = sampling_ratio, (output_height, output_width)
 
-    def corner(regions: te.Tensor, r: Any, n: int) -> Any:
+    def corner(regions: te.Tensor, r: te.Var, n: int) -> te.Expr:
         return regions(r, n) * spatial_scale - half
 
-    def tap_coordinate(regions: te.Tensor, r: Any, axis: int, part: Any, tap: Any) -> Any:
+    def tap_coordinate(regions: te.Tensor, r: te.Var, axis: int, part: te.Var, tap: te.Var) -> te.Expr:
         first, last = corner(regions, r, 1 - axis), corner(regions, r, 3 - axis)
         length = last - first if half else te.max(last - first, te.cast(1, "float32"))
         step = length / float(rank[axis])
         return first + part.astype("float32") * step + (tap.astype("float32") + 0.5) * step / float(taps)
 
-    def sample(image: te.Tensor, n: Any, c: Any, y: Any, z: Any) -> Any:
+    def sample(image: te.Tensor, n: te.Expr, c: te.Var, y: te.Expr, z: te.Expr) -> te.Expr:
         height, width = (n for n in image.shape[2:] if isinstance(n, int))
         outside = te.any(y < -1.0, y > float(height), z < -1.0, z > float(width))
         y, z = (
@@ -230,7 +229,7 @@ def roi_align(
     def align_regions(image: te.Tensor, regions: te.Tensor, of_batch: te.Tensor) -> te.Tensor:
         ky, kz = (te.reduce_axis((0, taps), name=name) for name in ("ky", "kz"))
 
-        def element(r: Any, c: Any, i: Any, j: Any) -> Any:
+        def element(r: te.Var, c: te.Var, i: te.Var, j: te.Var) -> te.ReductionValue:
             n = te.max(te.min(of_batch(r).astype("int32"), image.shape[0] - 1), 0)
             value = sample(image, n, c, tap_coordinate(regions, r, 0, i, ky), tap_coordinate(regions, r, 1, j, kz))
             return (te.max if mode == "max" else te.sum)(value, axis=[ky, kz])
@@ -244,7 +243,7 @@ def roi_align(
     return y if mode == "max" else e.multiply(y, 1 / taps**2)
 
 
-def _roi_value(image: te.Tensor, n: Any, c: Any, y: Any, z: Any, mode: str) -> Any:
+def _roi_value(image: te.Tensor, n: te.Expr, c: te.Var, y: te.Expr, z: te.Expr, mode: str) -> te.Expr:
     """The mean of the four elements around a position within the image, or the greatest of them by weight."""
     height, width = image.shape[2:]
     top, left = te.floor(y), te.floor(z)
@@ -260,9 +259,11 @@ def _roi_value(image: te.Tensor, n: Any, c: Any, y: Any, z: Any, mode: str) -> A
 
 
 @onnx_op("MaxRoiPool")
-def max_roi_pool(e: OnnxEmitter, x: OnnxValue, rois: OnnxValue, pooled_shape: Any, spatial_scale: float = 1.0) -> Value:
+def max_roi_pool(
+    e: OnnxEmitter, x: OnnxValue, rois: OnnxValue, pooled_shape: Sequence[int], spatial_scale: float = 1.0
+) -> Value:
     """The maxima of the parts of regions, whose corners are known."""
-    regions = np.asarray(e.known_elements(rois, "the regions of a MaxRoiPool"), "float64").reshape(-1, 5)
+    regions = np.asarray(e.known_numbers(rois, "the regions of a MaxRoiPool"), "float64").reshape(-1, 5)
     x, results = e.value(x), []
     height, width = (static_size(n, "an image") for n in x.shape[2:])
     for batch, *corners in regions:
@@ -280,7 +281,7 @@ def _bounds(first: int, last: int, parts: int, size: int) -> list[tuple[int, int
     return [(min(max(b, 0), size), min(max(t, 0), size)) for b, t in ends]
 
 
-def _max_part(e: OnnxEmitter, x: Any, axis: int, begin: int, end: int) -> Value:
+def _max_part(e: OnnxEmitter, x: Value, axis: int, begin: int, end: int) -> Value:
     """The maxima of begin..end along an axis; 0 for none."""
     if end <= begin:
         return e.broadcast(e.constant(0, x.dtype), [1 if a == axis else s for a, s in enumerate(x.shape)])
@@ -288,7 +289,7 @@ def _max_part(e: OnnxEmitter, x: Any, axis: int, begin: int, end: int) -> Value:
 
 
 @onnx_op("GridSample")
-@onnx_op("GridSample", domain=MICROSOFT)
+@microsoft_op("GridSample")
 def grid_sample(
     e: OnnxEmitter,
     x: OnnxValue,

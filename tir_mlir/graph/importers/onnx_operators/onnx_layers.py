@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
-from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue, Operand, axis_in, static_size
+from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue, Operand, Size, axis_in, static_size
 from tir_mlir.graph.importers.layers import convolution, pool, pool_with_indices, scaled_sum, transposed_convolution
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, dtype_of, onnx_op
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, Translation, dtype_of, onnx_op
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
@@ -28,7 +28,7 @@ def gemm(
     e: OnnxEmitter,
     x: OnnxValue,
     y: OnnxValue,
-    z: OnnxValue | None = None,
+    z: Input = None,
     alpha: float = 1.0,
     beta: float = 1.0,
     transA: int = 0,
@@ -38,11 +38,11 @@ def gemm(
     x, y = e.value(x), e.value(y)
     x = e.permute(x, [1, 0]) if transA else x
     product = e.op("nn.dense", x, y) if transB else e.op("matmul", x, y)
-    return scaled_sum(e, None if z is None else e.value(z), product, alpha, beta)
+    return scaled_sum(e, e.value(z), product, alpha, beta)
 
 
 @onnx_op("Einsum")
-def einsum(e: OnnxEmitter, *operands: Any, equation: str) -> Any:
+def einsum(e: OnnxEmitter, *operands: OnnxValue, equation: str) -> Value:
     values, subscripts = list(map(e.value, operands)), equation.replace(" ", "")
     terms, arrow, result = subscripts.partition("->")
     inputs = terms.split(",")
@@ -62,7 +62,7 @@ def einsum(e: OnnxEmitter, *operands: Any, equation: str) -> Any:
     return e.op("einsum", *values, subscripts=f"{','.join(named)}->{result.replace('...', ''.join(free))}")
 
 
-def _diagonal(e: OnnxEmitter, x: OnnxValue, letters: str) -> tuple[Any, str]:
+def _diagonal(e: OnnxEmitter, x: Value, letters: str) -> tuple[Value, str]:
     """The elements at which axes of one letter have equal indices: a letter twice becomes one axis."""
     for letter in dict.fromkeys(letters):
         while letters.count(letter) > 1:
@@ -78,25 +78,30 @@ def _diagonal(e: OnnxEmitter, x: OnnxValue, letters: str) -> tuple[Any, str]:
 @onnx_op("Conv")
 def conv(
     e: OnnxEmitter,
-    x: Value,
+    x: OnnxValue,
     weight: OnnxValue,
-    bias: OnnxValue | None = None,
+    bias: Input = None,
     auto_pad: str = "NOTSET",
-    kernel_shape: Any = None,
-    strides: Any = None,
-    pads: Any = None,
-    dilations: Any = None,
+    kernel_shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
     group: int = 1,
-) -> Any:
+) -> Value:
     axes = len(weight.shape) - 2
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
     padding = window_padding(auto_pad, pads, x, weight.shape[2:], strides, dilations)
-    bias = None if bias is None else e.value(bias)
+    bias = e.value(bias)
     return convolution(e, e.value(x), e.value(weight), bias, strides, padding, dilations, group)
 
 
 def window_padding(
-    auto: str, pads: Sequence[int] | None, x: Value, kernel: Any, strides: Sequence[int], dilations: Sequence[int]
+    auto: str,
+    pads: Sequence[int] | None,
+    x: OnnxValue,
+    kernel: Sequence[Size],
+    strides: Sequence[int],
+    dilations: Sequence[int],
 ) -> list[int]:
     """Widths before all axes, then after."""
     axes = len(kernel)
@@ -104,7 +109,7 @@ def window_padding(
         return list(pads or [0] * 2 * axes) if auto == "NOTSET" else [0] * 2 * axes
     begins, ends = [], []
     for n, (k, s, d) in enumerate(zip(kernel, strides, dilations, strict=True)):
-        size = static_size(x.shape[n + 2], f"an image padded by auto_pad={auto}")
+        size, k = static_size(x.shape[n + 2], f"an image padded by auto_pad={auto}"), static_size(k, "a kernel")
         total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
         smaller, larger = total // 2, total - total // 2
         begins.append(smaller if auto == "SAME_UPPER" else larger)
@@ -117,19 +122,19 @@ def conv_transpose(
     e: OnnxEmitter,
     x: OnnxValue,
     weight: OnnxValue,
-    bias: OnnxValue | None = None,
+    bias: Input = None,
     auto_pad: str = "NOTSET",
-    kernel_shape: Any = None,
-    strides: Any = None,
-    pads: Any = None,
-    dilations: Any = None,
-    output_padding: Any = None,
-    output_shape: Any = None,
+    kernel_shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    output_padding: Sequence[int] | None = None,
+    output_shape: Sequence[int] | None = None,
     group: int = 1,
-) -> Any:
+) -> Value:
     """pads from auto_pad or output_shape: what the whole result is larger than wanted, cut on both sides."""
     axes = len(weight.shape) - 2
-    bias = None if bias is None else e.value(bias)
+    bias = e.value(bias)
     strides, dilations, extra = strides or [1] * axes, dilations or [1] * axes, output_padding or [0] * axes
     if output_shape or auto_pad.startswith("SAME"):
         old = [static_size(n, "an image whose result has a given size") for n in x.shape[2:]]
@@ -140,15 +145,7 @@ def conv_transpose(
         if output_shape:  # SAME cuts only: as ONNX's shape inference and ONNX Runtime, where its text says otherwise
             extra = [p + max(-t, 0) for p, t in zip(extra, totals, strict=True)]
     return transposed_convolution(
-        e,
-        e.value(x),
-        e.value(weight),
-        bias,
-        strides,
-        list(pads or [0] * 2 * axes),
-        extra,
-        dilations,
-        group,
+        e, e.value(x), e.value(weight), bias, strides, list(pads or [0] * 2 * axes), extra, dilations, group
     )
 
 
@@ -166,10 +163,10 @@ def max_pool(
     auto_pad: str = "NOTSET",
     strides: Sequence[int] | None = None,
     pads: Sequence[int] | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
     ceil_mode: int = 0,
     storage_order: int = 0,
-) -> Any:
+) -> Value | list[Value]:
     """The maxima and, where they are used, their indices: with storage_order=1 in column-major order."""
     axes = len(kernel_shape)
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
@@ -184,11 +181,11 @@ def max_pool(
 def average_pool(
     e: OnnxEmitter,
     x: Value,
-    kernel_shape: Any,
+    kernel_shape: Sequence[int],
     auto_pad: str = "NOTSET",
-    strides: Any = None,
-    pads: Any = None,
-    dilations: Any = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
     ceil_mode: int = 0,
     count_include_pad: int = 0,
 ) -> Value:
@@ -213,15 +210,15 @@ def global_max(e: OnnxEmitter, x: OnnxValue) -> Value:
 def batch_norm(
     e: OnnxEmitter,
     x: OnnxValue,
-    scale: Operand,
-    shift: Operand,
-    mean: Operand,
-    variance: Operand,
+    scale: OnnxValue,
+    shift: OnnxValue,
+    mean: OnnxValue,
+    variance: OnnxValue,
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     training_mode: int = 0,
     spatial: int = 1,
-) -> Value:
+) -> Value | tuple[Value, ...]:
     if not spatial:
         raise GraphError("spatial=0: statistics of each element\n  fix: export the model for a newer opset")
     if training_mode:
@@ -231,8 +228,15 @@ def batch_norm(
 
 
 def _norm_by_batch_statistics(
-    e: OnnxEmitter, x: Any, scale: Operand, shift: Operand, mean: Any, variance: Any, epsilon: float, momentum: float
-) -> Any:
+    e: OnnxEmitter,
+    x: Value,
+    scale: OnnxValue,
+    shift: OnnxValue,
+    mean: OnnxValue,
+    variance: OnnxValue,
+    epsilon: float,
+    momentum: float,
+) -> tuple[Value, ...]:
     """By the statistics of the batch; then the means of them and the given ones, weighted by the momentum."""
     axes, dtype = [a for a in range(len(x.shape)) if a != 1], x.dtype
     x = e.cast(x, "float64" if dtype == "float64" else "float32")
@@ -251,14 +255,14 @@ def layer_norm(
     e: OnnxEmitter,
     x: OnnxValue,
     scale: OnnxValue,
-    shift: Any = None,
+    shift: Input = None,
     axis: int = -1,
     epsilon: float = 1e-5,
     stash_type: int = 1,
-) -> Any:
+) -> Value | tuple[Value, Value, Value]:
     """The result; where they are used, the mean and 1 / sqrt(variance + epsilon) in float32, with axes of size 1."""
     last = len(x.shape) - axis_in(axis, len(x.shape))
-    shift = None if shift is None else e.value(shift)
+    shift = e.value(shift)
     y = layers.layer_norm(e, e.value(x), last, e.value(scale), shift, epsilon)
     if not (e.is_output_used(1) or e.is_output_used(2)):
         return y
@@ -272,13 +276,13 @@ def layer_norm(
 @onnx_op("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_norm(
     e: OnnxEmitter, x: OnnxValue, scale: OnnxValue, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
-) -> Any:
+) -> Value:
     last = len(x.shape) - axis_in(axis, len(x.shape))
     return layers.rms_norm(e, e.value(x), last, e.cast(e.value(scale), dtype_of(x)), epsilon)
 
 
 @onnx_op("InstanceNormalization")
-def instance_norm(e: OnnxEmitter, x: OnnxValue, scale: OnnxValue, shift: OnnxValue, epsilon: float = 1e-5) -> Any:
+def instance_norm(e: OnnxEmitter, x: OnnxValue, scale: OnnxValue, shift: OnnxValue, epsilon: float = 1e-5) -> Value:
     groups = static_size(x.shape[1], "the number of channels")
     return layers.group_norm(e, e.value(x), groups, e.value(scale), e.value(shift), epsilon)
 
@@ -292,7 +296,7 @@ def group_norm(
     num_groups: int,
     epsilon: float = 1e-5,
     stash_type: int = 1,
-) -> Any:
+) -> Value:
     """Before opset 21 scale and shift are of groups, not of channels."""
     scale, shift = e.value(scale), e.value(shift)
     if num_groups < 1 or static_size(x.shape[1], "the number of channels") % num_groups:
@@ -303,19 +307,19 @@ def group_norm(
     return layers.group_norm(e, e.value(x), num_groups, scale, shift, epsilon)
 
 
-def _reduction(reduced: Callable[[OnnxEmitter, Any, list[int], bool], Any]) -> Any:
+def _reduction(reduced: Callable[[OnnxEmitter, OnnxValue, list[int], bool], Value]) -> Translation:
     """An operator that reduces over axes; `reduced(e, x, axes, keepdims)` emits it, also for no axes."""
 
     def translate(
         e: OnnxEmitter,
         x: OnnxValue,
-        axes_input: OnnxValue | None = None,
+        axes_input: Input = None,
         axes: Sequence[int] | None = None,
         keepdims: int = 1,
         noop_with_empty_axes: int = 0,
     ) -> Value:
         """The axes are an input since opset 18 (13 for sums)."""
-        raw_axes = axes if axes_input is None else e.known_elements(axes_input, "the axes of a reduction")
+        raw_axes = axes if axes_input is None else e.known_integers(axes_input, "the axes of a reduction")
         if not raw_axes and noop_with_empty_axes:
             chosen: list[int] = []
         else:
@@ -328,8 +332,8 @@ def _reduction(reduced: Callable[[OnnxEmitter, Any, list[int], bool], Any]) -> A
 _OF_BOOLS = {"max": "any", "min": "all"}
 
 
-def _operator_reduction(operator: str, pre_op: str | None = None, post_op: str | None = None) -> Any:
-    def emit(e: OnnxEmitter, x: Any, axes: list[int], keepdims: bool) -> Value:
+def _operator_reduction(operator: str, pre_op: str | None = None, post_op: str | None = None) -> Translation:
+    def emit(e: OnnxEmitter, x: OnnxValue, axes: list[int], keepdims: bool) -> Value:
         x = e.value(x)
         if x.dtype == "bool" and operator in _OF_BOOLS and axes:
             return e.op(_OF_BOOLS[operator], x, axis=axes, keepdims=keepdims)
@@ -362,7 +366,7 @@ def argmax(e: OnnxEmitter, x: OnnxValue, axis: int = 0, keepdims: int = 1, selec
 
 
 @onnx_op("ArgMin")
-def argmin(e: OnnxEmitter, x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+def argmin(e: OnnxEmitter, x: OnnxValue, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Value:
     return _extremum_index(e, "argmin", x, axis, keepdims, select_last_index)
 
 
@@ -376,17 +380,17 @@ def _extremum_index(e: OnnxEmitter, operator: str, x: OnnxValue, axis: int, keep
 
 
 @onnx_op("CumSum")
-def running_sum(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
+def running_sum(e: OnnxEmitter, x: OnnxValue, axis: OnnxValue, exclusive: int = 0, reverse: int = 0) -> Value:
     return _running_total(e, "cumsum", x, axis, exclusive, reverse)
 
 
 @onnx_op("CumProd")
-def running_product(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
+def running_product(e: OnnxEmitter, x: OnnxValue, axis: OnnxValue, exclusive: int = 0, reverse: int = 0) -> Value:
     return _running_total(e, "cumprod", x, axis, exclusive, reverse)
 
 
 def _running_total(e: OnnxEmitter, operator: str, x: OnnxValue, axis: OnnxValue, exclusive: int, reverse: int) -> Value:
-    along = axis_in(int(e.known_elements(axis, "the axis of a running sum or product")[0]), len(x.shape))
+    along = axis_in(e.known_integer(axis, "the axis of a running sum or product"), len(x.shape))
     if not reverse:
         return e.op(operator, x, axis=along, exclusive=bool(exclusive))
     backward = e.op(operator, e.op("flip", x, axis=along), axis=along, exclusive=bool(exclusive))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,16 +11,12 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
 from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_elementwise import dropout, elu, gelu
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, Translation, onnx_op, rank_of
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, microsoft_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_layers import conv, gemm
 from tir_mlir.graph.importers.onnx_operators.onnx_shapes import gather_nd, pad, span, triangle, unsqueeze
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
-
-
-def _microsoft(*names: str) -> Any:
-    return onnx_op(*names, domain=MICROSOFT)
 
 
 for _name, _translation in (
@@ -29,83 +26,85 @@ for _name, _translation in (
     ("Trilu", triangle),
     ("Gelu", gelu),
 ):
-    _microsoft(_name)(_translation)
+    microsoft_op(_name)(_translation)
 
 
-@_microsoft("ExpandDims")
-def expand_dims(e: OnnxEmitter, x: Any, axis: OnnxValue) -> Any:
+@microsoft_op("ExpandDims")
+def expand_dims(e: OnnxEmitter, x: OnnxValue, axis: OnnxValue) -> OnnxValue:
     """x with a new axis of one element."""
-    return unsqueeze(e, x, axes=[int(e.known_elements(axis, "the axis of an ExpandDims")[0])])
+    return unsqueeze(e, x, axes=[e.known_integer(axis, "the axis of an ExpandDims")])
 
 
-@_microsoft("TorchEmbedding")
-def torch_embedding(e: OnnxEmitter, table: Operand, indices: Operand, padding: Any = None, scaled: Any = None) -> Value:
+@microsoft_op("TorchEmbedding")
+def torch_embedding(
+    e: OnnxEmitter, table: Operand, indices: Operand, padding: Input = None, scaled: Input = None
+) -> Value:
     """The rows of a table at indices."""
     return e.op("take", table, indices, axis=0, mode="wrap")
 
 
-def _add_terms(e: OnnxEmitter, x: OnnxValue, *terms: Any) -> Any:
+def _add_terms(e: OnnxEmitter, x: OnnxValue, *terms: Input) -> Value:
     x = e.value(x)
     for term in terms:
         x = x if term is None else e.op("add", x, term)
     return x
 
 
-@_microsoft("BiasGelu")
-def bias_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Value:
+@microsoft_op("BiasGelu")
+def bias_gelu(e: OnnxEmitter, x: OnnxValue, bias: OnnxValue) -> Value:
     """gelu(x + bias)."""
     return e.op("nn.gelu", _add_terms(e, x, bias))
 
 
-@_microsoft("FastGelu")
-def fast_gelu(e: OnnxEmitter, x: Any, bias: Any = None) -> Value:
+@microsoft_op("FastGelu")
+def fast_gelu(e: OnnxEmitter, x: OnnxValue, bias: Input = None) -> Value:
     """gelu(x + bias) by tanh."""
     return e.op("nn.gelu_tanh", _add_terms(e, x, bias))
 
 
-@_microsoft("QuickGelu")
+@microsoft_op("QuickGelu")
 def quick_gelu(e: OnnxEmitter, x: OnnxValue, alpha: float = 1.702) -> Value:
     """x * sigmoid(alpha * x)."""
     x = e.value(x)
     return e.op("multiply", x, e.op("sigmoid", e.multiply(x, alpha)))
 
 
-@_microsoft("GemmFastGelu")
-def gemm_fast_gelu(e: OnnxEmitter, x: Operand, weight: Operand, bias: Any = None) -> Value:
+@microsoft_op("GemmFastGelu")
+def gemm_fast_gelu(e: OnnxEmitter, x: Operand, weight: Operand, bias: Input = None) -> Value:
     """gelu(x @ weight + bias) by tanh."""
     return fast_gelu(e, e.op("matmul", x, weight), bias)
 
 
-@_microsoft("BiasSplitGelu")
-def bias_split_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Value:
+@microsoft_op("BiasSplitGelu")
+def bias_split_gelu(e: OnnxEmitter, x: OnnxValue, bias: OnnxValue) -> Value:
     """The first half of the last axis, times gelu of the second."""
     y = _add_terms(e, x, bias)
-    axis, size = len(y.shape) - 1, y.shape[-1]
+    axis, size = len(y.shape) - 1, static_size(y.shape[-1], "the last axis of a BiasSplitGelu")
     return e.op("multiply", e.slice(y, axis, 0, size // 2), e.op("nn.gelu", e.slice(y, axis, size // 2, size)))
 
 
-@_microsoft("BiasAdd")
-def bias_add(e: OnnxEmitter, x: Any, bias: Any, skip: Any) -> Any:
+@microsoft_op("BiasAdd")
+def bias_add(e: OnnxEmitter, x: OnnxValue, bias: OnnxValue, skip: OnnxValue) -> Value:
     """x + bias + skip."""
     return _add_terms(e, x, bias, skip)
 
 
-@_microsoft("BiasDropout")
+@microsoft_op("BiasDropout")
 def bias_dropout(
     e: OnnxEmitter,
-    x: Any,
-    bias: Any,
-    skip: Any = None,
-    ratio: Any = None,
-    training_mode: Any = None,
+    x: OnnxValue,
+    bias: OnnxValue,
+    skip: Input = None,
+    ratio: Input = None,
+    training_mode: Input = None,
     seed: int = 0,
-) -> Any:
+) -> OnnxValue | tuple[OnnxValue, Value]:
     """x + bias + skip: of inference nothing is dropped."""
     return dropout(e, _add_terms(e, x, bias, skip), ratio, training_mode)
 
 
-@_microsoft("CDist")
-def distances(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, metric: str = "sqeuclidean") -> Any:
+@microsoft_op("CDist")
+def distances(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, metric: str = "sqeuclidean") -> Value:
     """The distances of all rows of x from all rows of y, or their squares."""
     if metric not in ("sqeuclidean", "euclidean"):
         raise GraphError(f"the metric {metric}\n  fix: sqeuclidean or euclidean")
@@ -116,14 +115,14 @@ def distances(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, metric: str = "sqeucli
     return squares if metric == "sqeuclidean" else e.op("sqrt", squares)
 
 
-@_microsoft("ComplexMul")
-def complex_product(e: OnnxEmitter, x: Any, y: Any) -> Value:
+@microsoft_op("ComplexMul")
+def complex_product(e: OnnxEmitter, x: OnnxValue, y: OnnxValue) -> Value:
     """The product of complex numbers, whose two parts are along the last axis."""
     return _complex_product(e, x, y, 1)
 
 
-@_microsoft("ComplexMulConj")
-def conjugate_product(e: OnnxEmitter, x: Any, y: Any) -> Value:
+@microsoft_op("ComplexMulConj")
+def conjugate_product(e: OnnxEmitter, x: OnnxValue, y: OnnxValue) -> Value:
     """The product of complex numbers x and the conjugates of y."""
     return _complex_product(e, x, y, -1)
 
@@ -137,7 +136,7 @@ def _complex_product(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, sign: int) -> V
     return e.concat([real, imaginary], rank_of(real) - 1)
 
 
-@_microsoft("UnfoldTensor")
+@microsoft_op("UnfoldTensor")
 def unfold(e: OnnxEmitter, x: OnnxValue, size: int, dim: int = -1, step: int = 1) -> Value:
     """Windows along an axis, their elements along a new last one."""
     x = e.value(x)
@@ -149,8 +148,8 @@ def unfold(e: OnnxEmitter, x: OnnxValue, size: int, dim: int = -1, step: int = 1
     return e.permute(y, [*range(axis + 1), *range(axis + 2, rank + 1), axis + 1])
 
 
-@_microsoft("BiasSoftmax")
-def bias_softmax(e: OnnxEmitter, x: Any, bias: Any, axis: int = 1, is_inner_broadcast: int = 1) -> Value:
+@microsoft_op("BiasSoftmax")
+def bias_softmax(e: OnnxEmitter, x: OnnxValue, bias: OnnxValue, axis: int = 1, is_inner_broadcast: int = 1) -> Value:
     """softmax(x + bias) over the axes from `axis` on."""
     y = _add_terms(e, x, bias)
     if axis % len(y.shape) != len(y.shape) - 1:
@@ -158,9 +157,9 @@ def bias_softmax(e: OnnxEmitter, x: Any, bias: Any, axis: int = 1, is_inner_broa
     return e.op("nn.softmax", y, axis=-1)
 
 
-def _activation(e: OnnxEmitter, x: Value, name: str, numbers: list[float]) -> Any:
+def _activation(e: OnnxEmitter, x: Value, name: str, numbers: Sequence[float]) -> Value:
     """A function by name; numbers: its parameters, those of ONNX's operator where there are none."""
-    functions: dict[str, Translation] = {
+    functions: dict[str, Callable[[], Value]] = {
         "": lambda: x,
         "Relu": lambda: e.op("nn.relu", x),
         "Tanh": lambda: e.op("tanh", x),
@@ -178,38 +177,38 @@ def _activation(e: OnnxEmitter, x: Value, name: str, numbers: list[float]) -> An
     return functions[name]()
 
 
-@_microsoft("FusedConv")
+@microsoft_op("FusedConv")
 def fused_conv(
     e: OnnxEmitter,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    added: Any = None,
+    x: OnnxValue,
+    weight: OnnxValue,
+    bias: Input = None,
+    added: Input = None,
     activation: str = "",
-    activation_params: Any = None,
+    activation_params: Sequence[float] | None = None,
     **window: Any,
-) -> Any:
+) -> Value:
     """A convolution, plus a tensor, then an activation."""
     return _activation(e, _add_terms(e, conv(e, x, weight, bias, **window), added), activation, activation_params or [])
 
 
-@_microsoft("FusedGemm")
+@microsoft_op("FusedGemm")
 def fused_gemm(
     e: OnnxEmitter,
-    x: Any,
-    y: Any,
-    z: Any = None,
+    x: OnnxValue,
+    y: OnnxValue,
+    z: Input = None,
     activation: str = "",
     activation_alpha: float = 0.01,
     activation_beta: float = 0.0,
     activation_gamma: float = 0.0,
     **product: Any,
-) -> Any:
+) -> Value:
     """alpha * x @ y + beta * z, then an activation."""
     return _activation(e, gemm(e, x, y, z, **product), activation, [activation_alpha, activation_beta])
 
 
-@_microsoft("FusedMatMul", "TransposeMatMul")
+@microsoft_op("FusedMatMul", "TransposeMatMul")
 def fused_matmul(
     e: OnnxEmitter,
     x: OnnxValue,
@@ -230,7 +229,7 @@ def fused_matmul(
     return product if alpha == 1 else e.multiply(product, alpha)
 
 
-def _transpose_operand(e: OnnxEmitter, x: OnnxValue, last: int, batch: int) -> Any:
+def _transpose_operand(e: OnnxEmitter, x: Value, last: int, batch: int) -> Value:
     rank = len(x.shape)
     if rank < 2:
         return x
@@ -243,13 +242,19 @@ def _transpose_operand(e: OnnxEmitter, x: OnnxValue, last: int, batch: int) -> A
 # --- norms ------------------------------------------------------------------------------------------------------------
 
 
-@_microsoft("SkipLayerNormalization")
+@microsoft_op("SkipLayerNormalization")
 def skip_layer_norm(
-    e: OnnxEmitter, x: Any, skip: Any, scale: OnnxValue, shift: Any = None, bias: Any = None, epsilon: float = 1e-12
-) -> Any:
+    e: OnnxEmitter,
+    x: OnnxValue,
+    skip: OnnxValue,
+    scale: OnnxValue,
+    shift: Input = None,
+    bias: Input = None,
+    epsilon: float = 1e-12,
+) -> tuple[Value | None, ...]:
     """layer_norm(x + skip + bias); the mean, 1 / sqrt(variance + epsilon), and the sum, where they are used."""
     total = _add_terms(e, x, skip, bias)
-    shift = None if shift is None else e.value(shift)
+    shift = e.value(shift)
     y = layers.layer_norm(e, total, 1, e.value(scale), shift, epsilon)
     if not (e.is_output_used(1) or e.is_output_used(2)):
         return y, None, None, total
@@ -258,8 +263,10 @@ def skip_layer_norm(
     return y, e.op("mean", stashed, axis=[-1], keepdims=True), e.op("rsqrt", e.add(variance, epsilon)), total
 
 
-@_microsoft("SkipSimplifiedLayerNormalization")
-def skip_rms_norm(e: OnnxEmitter, x: Any, skip: Any, scale: OnnxValue, bias: Any = None, epsilon: float = 1e-12) -> Any:
+@microsoft_op("SkipSimplifiedLayerNormalization")
+def skip_rms_norm(
+    e: OnnxEmitter, x: OnnxValue, skip: OnnxValue, scale: OnnxValue, bias: Input = None, epsilon: float = 1e-12
+) -> tuple[Value | None, ...]:
     """rms_norm(x + skip + bias), and the sum."""
     total = _add_terms(e, x, skip, bias)
     y = layers.rms_norm(e, total, 1, e.value(scale), epsilon)
@@ -269,7 +276,7 @@ def skip_rms_norm(e: OnnxEmitter, x: Any, skip: Any, scale: OnnxValue, bias: Any
     return y, None, None, total
 
 
-@_microsoft("EmbedLayerNormalization")
+@microsoft_op("EmbedLayerNormalization")
 def embed_layer_norm(
     e: OnnxEmitter,
     ids: OnnxValue,
@@ -279,11 +286,11 @@ def embed_layer_norm(
     segment_table: Operand,
     scale: OnnxValue,
     shift: OnnxValue,
-    mask: OnnxValue | None = None,
+    mask: Input = None,
     place_ids: Operand | None = None,
     epsilon: float = 1e-12,
     mask_index_type: int = 0,
-) -> Any:
+) -> tuple[Value, Value, Value]:
     """layer_norm of the sum of the embeddings of words, positions and segments; the tokens of each row; the sum."""
     ids = e.value(ids)
     if place_ids is None:
@@ -300,7 +307,7 @@ def embed_layer_norm(
     return y, count, total
 
 
-@_microsoft("GroupNorm")
+@microsoft_op("GroupNorm")
 def group_norm(
     e: OnnxEmitter,
     x: OnnxValue,
@@ -310,7 +317,7 @@ def group_norm(
     activation: int = 0,
     channels_last: int = 1,
     epsilon: float = 1e-5,
-) -> Any:
+) -> Value:
     """Groups of channels, of images with the channels last; then silu if activation=1."""
     x, rank = e.value(x), len(x.shape)
     y = e.permute(x, [0, rank - 1, *range(1, rank - 1)]) if channels_last else x
@@ -322,14 +329,14 @@ def group_norm(
 # --- weights of few bits ----------------------------------------------------------------------------------------------
 
 
-@_microsoft("MatMulNBits")
+@microsoft_op("MatMulNBits")
 def matmul_nbits(
     e: OnnxEmitter,
     x: OnnxValue,
     data: OnnxValue,
     scales: OnnxValue,
-    zeros: Any = None,
-    order: Any = None,
+    zeros: Input = None,
+    order: Input = None,
     bias: Operand | None = None,
     K: int = 0,
     N: int = 0,
@@ -352,9 +359,9 @@ def matmul_nbits(
         weight = e.op("dequantize_group", e_data, by, zero_point=8, group_size=block_size, order="pairs")
     else:
         whole = e.op("unpack_int4", e_data, group_size=2, order="pairs", zero_point=0) if bits == 4 else e_data
-        shift: Any = middle if zeros is None else _zeros(e, zeros, N, blocks, bits)
-        parts = e.reshape(e.cast(whole, by.dtype), (N, blocks, block_size))
-        shift = shift if zeros is None else e.reshape(e.cast(shift, by.dtype), (N, blocks, 1))
+        parts, shift = e.reshape(e.cast(whole, by.dtype), (N, blocks, block_size)), middle
+        if zeros is not None:
+            shift = e.reshape(e.cast(_zeros(e, zeros, N, blocks, bits), by.dtype), (N, blocks, 1))
         scaled = e.op("multiply", e.subtract(parts, shift), e.reshape(by, (N, blocks, 1)))
         weight = e.reshape(scaled, (N, blocks * block_size))
     weight = e.slice(weight, 1, 0, K)
@@ -362,7 +369,7 @@ def matmul_nbits(
     return y if bias is None else e.op("add", y, bias)
 
 
-def _zeros(e: OnnxEmitter, zeros: OnnxValue, rows: int, blocks: int, bits: int) -> Any:
+def _zeros(e: OnnxEmitter, zeros: OnnxValue, rows: int, blocks: int, bits: int) -> Value:
     """The zero points of blocks (rows, blocks): floats, or integers, of 4 bits two in a byte."""
     values = e.value(zeros)
     if values.dtype != "uint8" or bits == 8:

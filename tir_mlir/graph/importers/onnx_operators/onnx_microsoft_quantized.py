@@ -3,6 +3,7 @@ the channels last."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import layers
 from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in
 from tir_mlir.graph.importers.onnx_operators.onnx_attention import attention_of_product
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op, rank_of
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, microsoft_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_layers import average_pool, conv, max_pool
 from tir_mlir.graph.importers.onnx_operators.onnx_microsoft import embed_layer_norm, fused_conv
 from tir_mlir.graph.importers.onnx_operators.onnx_quantized import (
@@ -29,106 +30,100 @@ if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
 
 
-def _microsoft(*names: str) -> Any:
-    return onnx_op(*names, domain=MICROSOFT)
-
-
-@_microsoft("DynamicQuantizeLSTM")
+@microsoft_op("DynamicQuantizeLSTM")
 def dynamic_lstm(
     e: OnnxEmitter,
-    x: Any,
-    weights: Any,
-    recurrence: Any,
-    biases: Any = None,
-    lengths: Any = None,
-    initial: Any = None,
-    initial_cell: Any = None,
-    peepholes: Any = None,
-    weights_scale: Any = None,
-    weights_zero: Any = None,
-    recurrence_scale: Any = None,
-    recurrence_zero: Any = None,
+    x: OnnxValue,
+    weights: OnnxValue,
+    recurrence: OnnxValue,
+    biases: Input = None,
+    lengths: Input = None,
+    initial: Input = None,
+    initial_cell: Input = None,
+    peepholes: Input = None,
+    weights_scale: Input = None,
+    weights_zero: Input = None,
+    recurrence_scale: Input = None,
+    recurrence_zero: Input = None,
     **options: Any,
-) -> Any:
+) -> tuple[Value, ...]:
     """An LSTM whose weights (directions, inputs, 4 * hidden) stand for floats, by a scale of each direction or column.
 
     They are widened when weights are loaded, and the input remains in floats, which ONNX Runtime rounds in each step.
     """
-    wide = [
-        e.permute(_dequantize_weights(e, *part), [0, 2, 1])
-        for part in ((weights, weights_scale, weights_zero), (recurrence, recurrence_scale, recurrence_zero))
-    ]
-    return lstm(e, x, *wide, biases, lengths, initial, initial_cell, peepholes, **options)
+    weights = e.permute(_dequantize_weights(e, weights, weights_scale, weights_zero), [0, 2, 1])
+    recurrence = e.permute(_dequantize_weights(e, recurrence, recurrence_scale, recurrence_zero), [0, 2, 1])
+    return lstm(e, x, weights, recurrence, biases, lengths, initial, initial_cell, peepholes, **options)
 
 
-def _dequantize_weights(e: OnnxEmitter, weights: OnnxValue, scale: OnnxValue, zero: OnnxValue) -> Value:
+def _dequantize_weights(e: OnnxEmitter, weights: OnnxValue, scale: Input, zero: Input) -> Value:
     """(weights - zero) * scale, of scales by direction, or by direction and column."""
+    if scale is None:
+        raise GraphError("weights in integers without a scale\n  fix: one for each direction, or for each column")
     numbers, by = e.cast(e.value(weights), "float32"), e.value(scale)
     shape = [by.shape[0], 1, *(by.shape[1:] or [1])]
-    if not (isinstance(zero, np.ndarray) and not zero.any()):
+    if zero is not None and not (isinstance(zero, np.ndarray) and not zero.any()):
         numbers = e.op("subtract", numbers, e.reshape(e.cast(e.value(zero), "float32"), shape))
     return e.op("multiply", numbers, e.reshape(by, shape))
 
 
-@_microsoft("QAttention")
+@microsoft_op("QAttention")
 def quantized_attention(
     e: OnnxEmitter,
-    x: Any,
-    weights: Any,
-    bias: Any,
-    x_scale: Any,
-    weight_scale: Any,
-    mask: Any = None,
-    x_zero: Any = None,
-    weight_zero: Any = None,
-    past: Any = None,
+    x: OnnxValue,
+    weights: OnnxValue,
+    bias: OnnxValue,
+    x_scale: OnnxValue,
+    weight_scale: OnnxValue,
+    mask: Input = None,
+    x_zero: Input = None,
+    weight_zero: Input = None,
+    past: Input = None,
     num_heads: int = 1,
     **options: Any,
-) -> Any:
+) -> Value | tuple[Value, Value]:
     """Attention whose queries, keys and values are one product of integers."""
     y = matmul_to_float(e, x, weights, x_scale, weight_scale, x_zero, weight_zero, bias)
     return attention_of_product(e, y, mask, past, None, num_heads, **options)
 
 
-@_microsoft("QEmbedLayerNormalization")
+@microsoft_op("QEmbedLayerNormalization")
 def quantized_embed_layer_norm(
     e: OnnxEmitter,
-    ids: Any,
-    segments: Any,
-    words: Any,
-    positions: Any,
-    segment_table: Any,
-    scale: Any,
-    shift: Any,
-    mask: Any,
-    *steps: Any,
+    ids: OnnxValue,
+    segments: OnnxValue,
+    words: OnnxValue,
+    positions: OnnxValue,
+    segment_table: OnnxValue,
+    scale: OnnxValue,
+    shift: OnnxValue,
+    mask: OnnxValue,
+    *steps: Input,
     epsilon: float = 1e-12,
-) -> Any:
+) -> tuple[Value, ...]:
     """EmbedLayerNormalization of tables of integers; steps: their five scales, then their five zero points."""
-    tables = [words, positions, segment_table, scale, shift]
-    wide = [
-        None if table is None else dequantize(e, table, by, zero)
-        for table, by, zero in zip(tables, steps[:5], steps[5:], strict=True)
-    ]
-    return embed_layer_norm(e, ids, segments, *wide, mask, epsilon=epsilon)[:2]
+    tables = zip((words, positions, segment_table, scale, shift), steps[:5], steps[5:], strict=True)
+    wide: Any = (None if by is None else dequantize(e, table, by, zero) for table, by, zero in tables)
+    words, positions, segment_table, scale, shift = wide
+    return embed_layer_norm(e, ids, segments, words, positions, segment_table, scale, shift, mask, epsilon=epsilon)[:2]
 
 
-@_microsoft("QGemm")
+@microsoft_op("QGemm")
 def quantized_gemm(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     x_scale: OnnxValue,
-    x_zero: Any,
-    y: Any,
+    x_zero: OnnxValue,
+    y: OnnxValue,
     y_scale: OnnxValue,
-    y_zero: Any,
+    y_zero: OnnxValue,
     bias: Operand | None = None,
-    scale: Any = None,
-    zero: Any = None,
+    scale: Input = None,
+    zero: Input = None,
     transA: int = 0,
     transB: int = 0,
     alpha: float = 1.0,
-) -> Any:
+) -> Value:
     """alpha * x @ y of the numbers that both stand for, plus a bias in int32; floats without a scale of the result."""
     x, y = (e.permute(e.value(v), [1, 0]) if turned else v for v, turned in ((x, transA), (y, transB)))
     total = matmul_integer(e, x, y, x_zero, y_zero)
@@ -138,33 +133,41 @@ def quantized_gemm(
     return product if scale is None else quantize(e, product, scale, zero)
 
 
-@_microsoft("QLinearMatMul")
-def quantized_matmul(e: OnnxEmitter, *operands: Any) -> Value:
+@microsoft_op("QLinearMatMul")
+def quantized_matmul(e: OnnxEmitter, *operands: OnnxValue) -> Value:
     """`QLinearMatMul` of ONNX."""
     return qlinear_matmul(e, *operands)
 
 
-@_microsoft("QLinearReduceMean")
+@microsoft_op("QLinearReduceMean")
 def quantized_mean(
-    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any = None, *, axes: Any, keepdims: int
-) -> Any:
+    e: OnnxEmitter,
+    x: OnnxValue,
+    x_scale: OnnxValue,
+    x_zero: OnnxValue,
+    scale: OnnxValue,
+    zero: Input = None,
+    *,
+    axes: Sequence[int],
+    keepdims: int,
+) -> Value:
     """The mean over axes, rounded to scale and zero."""
     y = e.op("mean", dequantize(e, x, x_scale, x_zero), axis=list(axes), keepdims=bool(keepdims))
     return quantize(e, y, scale, zero)
 
 
-@_microsoft("QLinearWhere")
+@microsoft_op("QLinearWhere")
 def quantized_where(
     e: OnnxEmitter,
     condition: Operand,
-    x: Any,
-    x_scale: Any,
-    x_zero: Any,
-    y: Any,
-    y_scale: Any,
-    y_zero: Any,
-    scale: Any,
-    zero: Any,
+    x: OnnxValue,
+    x_scale: OnnxValue,
+    x_zero: OnnxValue,
+    y: OnnxValue,
+    y_scale: OnnxValue,
+    y_zero: OnnxValue,
+    scale: OnnxValue,
+    zero: OnnxValue,
 ) -> Value:
     """Elements of one tensor or another, each rounded to scale and zero."""
     sides = ((x, x_scale, x_zero), (y, y_scale, y_zero))
@@ -174,13 +177,13 @@ def quantized_where(
 # --- tables of few bits -----------------------------------------------------------------------------------------------
 
 
-@_microsoft("GatherBlockQuantized")
+@microsoft_op("GatherBlockQuantized")
 def gather_blocks(
     e: OnnxEmitter,
-    data: Any,
-    indices: Any,
-    scales: Any,
-    zeros: Any = None,
+    data: OnnxValue,
+    indices: OnnxValue,
+    scales: OnnxValue,
+    zeros: Input = None,
     gather_axis: int = 0,
     quantize_axis: int = 1,
     block_size: int = 128,
@@ -228,7 +231,7 @@ _NF4 = [
 """What codes of 4 bits stand for: floats as bitsandbytes has them, and quantiles of the normal distribution."""
 
 
-@_microsoft("MatMulBnb4")
+@microsoft_op("MatMulBnb4")
 def matmul_codes(
     e: OnnxEmitter,
     x: OnnxValue,
@@ -255,7 +258,7 @@ def matmul_codes(
     return e.op("nn.dense", e.value(x), e.cast(weight, e.value(x).dtype))
 
 
-@_microsoft("MatMulInteger16")
+@microsoft_op("MatMulInteger16")
 def matmul_integer16(e: OnnxEmitter, x: OnnxValue, y: OnnxValue) -> Value:
     """x @ y of int16, in int32."""
     return e.op("matmul", e.cast(e.value(x), "int32"), e.cast(e.value(y), "int32"))
@@ -273,51 +276,56 @@ def _channels_last(e: OnnxEmitter, x: OnnxValue) -> Value:
     return e.permute(e.value(x), [0, *range(2, rank_of(x)), 1])
 
 
-@_microsoft("NhwcConv")
-def nhwc_conv(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None, **window: Any) -> Value:
+@microsoft_op("NhwcConv")
+def nhwc_conv(e: OnnxEmitter, x: OnnxValue, weight: OnnxValue, bias: Input = None, **window: Any) -> Value:
     """`Conv` of images with the channels last."""
     return _channels_last(e, conv(e, _channels_first(e, x), weight, bias, **window))
 
 
-@_microsoft("NhwcFusedConv")
-def nhwc_fused_conv(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None, added: Any = None, **options: Any) -> Value:
+@microsoft_op("NhwcFusedConv")
+def nhwc_fused_conv(
+    e: OnnxEmitter, x: OnnxValue, weight: OnnxValue, bias: Input = None, added: Input = None, **options: Any
+) -> Value:
     """`FusedConv` of images with the channels last."""
     added = None if added is None else _channels_first(e, added)
     return _channels_last(e, fused_conv(e, _channels_first(e, x), weight, bias, added, **options))
 
 
-@_microsoft("NhwcMaxPool")
-def nhwc_max_pool(e: OnnxEmitter, x: Any, **window: Any) -> Value:
+@microsoft_op("NhwcMaxPool")
+def nhwc_max_pool(e: OnnxEmitter, x: OnnxValue, **window: Any) -> Value:
     """`MaxPool` of images with the channels last."""
-    return _channels_last(e, max_pool(e, _channels_first(e, x), **window))
+    y = max_pool(e, _channels_first(e, x), **window)
+    return _channels_last(e, y[0] if isinstance(y, list) else y)
 
 
-@_microsoft("QLinearConv")
-def nhwc_quantized_conv(e: OnnxEmitter, x: Any, *operands: Any, channels_last: int = 0, **window: Any) -> Value:
+@microsoft_op("QLinearConv")
+def nhwc_quantized_conv(
+    e: OnnxEmitter, x: OnnxValue, *operands: OnnxValue, channels_last: int = 0, **window: Any
+) -> Value:
     """`QLinearConv` of ONNX, also of images with the channels last."""
     if not channels_last:
         return qlinear_conv(e, x, *operands, **window)
     return _channels_last(e, qlinear_conv(e, _channels_first(e, x), *operands, **window))
 
 
-@_microsoft("QLinearAveragePool")
+@microsoft_op("QLinearAveragePool")
 def quantized_average_pool(
     e: OnnxEmitter,
-    x: Any,
-    x_scale: Any,
-    x_zero: Any,
-    scale: Any,
-    zero: Any = None,
+    x: OnnxValue,
+    x_scale: OnnxValue,
+    x_zero: OnnxValue,
+    scale: OnnxValue,
+    zero: Input = None,
     channels_last: int = 0,
     **window: Any,
-) -> Any:
+) -> Value:
     """The means of windows, rounded to scale and zero."""
     image = dequantize(e, _channels_first(e, x) if channels_last else x, x_scale, x_zero)
     y = quantize(e, average_pool(e, image, **window), scale, zero)
     return _channels_last(e, y) if channels_last else y
 
 
-@_microsoft("SkipGroupNorm")
+@microsoft_op("SkipGroupNorm")
 def skip_group_norm(
     e: OnnxEmitter,
     x: OnnxValue,
@@ -329,7 +337,7 @@ def skip_group_norm(
     activation: int = 0,
     channels_last: int = 1,
     epsilon: float = 1e-5,
-) -> Any:
+) -> tuple[Value, Value]:
     """The group norm of x + skip + bias, then silu if activation=1; and the sum."""
     x, skip = e.value(x), e.value(skip)
     skip = skip if rank_of(skip) == rank_of(x) else e.reshape(skip, (skip.shape[0], 1, 1, skip.shape[1]))

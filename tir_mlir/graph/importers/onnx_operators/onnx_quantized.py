@@ -14,10 +14,11 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.emitter import FLOATS, OnnxValue, Operand, axis_in, static_size
 from tir_mlir.graph.importers.layers import convolution, every_axis
 from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
-    MICROSOFT,
     STORAGE_TYPES,
+    Input,
     OnnxEmitter,
     dtype_of,
+    microsoft_op,
     onnx_op,
     rank_of,
 )
@@ -47,18 +48,18 @@ def spread_parameter(e: OnnxEmitter, parameter: OnnxValue, x: OnnxValue, axis: i
 
 
 @onnx_op("QuantizeLinear")
-@onnx_op("QuantizeLinear", domain=MICROSOFT)
+@microsoft_op("QuantizeLinear")
 def quantize(
     e: OnnxEmitter,
     x: OnnxValue,
-    scale: Any,
-    zero: OnnxValue | None = None,
+    scale: OnnxValue,
+    zero: Input = None,
     axis: int = 1,
     saturate: int = 1,
     block_size: int = 0,
     output_dtype: int = 0,
     precision: int = 0,
-) -> Any:
+) -> Value:
     """round(x / scale) + zero, ties to even, limited to the type of zero (default uint8)."""
     to = e.type_of(zero) if zero is not None else _dtype_name(output_dtype) if output_dtype else "uint8"
     if to not in LIMITS and to not in STORAGE_TYPES:
@@ -77,7 +78,7 @@ PLAIN = ("int8", "uint8", "int16")
 """The types of the operators `quantize` and `dequantize` of graphs."""
 
 
-def _is_plain(x: Any, scale: Any, zero: Any, block: int) -> bool:
+def _is_plain(x: OnnxValue, scale: OnnxValue, zero: Input, block: int) -> bool:
     """Whether a conversion is the operator of graphs: floats of 32 bits, scales not by blocks, zeros that are known."""
     if not rank_of(x):
         return False
@@ -85,21 +86,21 @@ def _is_plain(x: Any, scale: Any, zero: Any, block: int) -> bool:
     return known and not block and dtype_of(scale) == "float32" and dtype_of(x) in ("float32", *PLAIN, "int32")
 
 
-def _by_axis(scale: Any) -> bool:
+def _by_axis(scale: OnnxValue) -> bool:
     """Whether there are several scales; one is of the whole tensor, whatever the axis is."""
     return rank_of(scale) > 0 and scale.shape[0] != 1
 
 
-def _steps(e: OnnxEmitter, scale: OnnxValue, zero: Any) -> list[Any]:
+def _steps(e: OnnxEmitter, scale: OnnxValue, zero: Input) -> list[Value]:
     """A scale and the zero point that goes with it, a constant, as operands; no zero point if all are 0."""
     by = e.value(scale) if _by_axis(scale) else e.reshape(e.value(scale), ())
-    if zero is None or not zero.any():
+    if not isinstance(zero, np.ndarray) or not zero.any():
         return [by]
     same = bool((zero == zero.flat[0]).all())
     return [by, e.constant(zero.flat[0].astype("int32") if same else zero.astype("int32"), "int32")]
 
 
-def round_and_saturate(e: OnnxEmitter, x: Operand, zero: Any, to: str) -> Value:
+def round_and_saturate(e: OnnxEmitter, x: Operand, zero: Input, to: str) -> Value:
     """round(x) + zero in a type of integers, ties to even, limited to its range."""
     y, (low, high) = e.op("round", x), LIMITS[to]
     if zero is not None:
@@ -117,16 +118,16 @@ def _dtype_name(data_type: int) -> str:
 
 
 @onnx_op("DequantizeLinear")
-@onnx_op("DequantizeLinear", domain=MICROSOFT)
+@microsoft_op("DequantizeLinear")
 def dequantize(
     e: OnnxEmitter,
     x: OnnxValue,
-    scale: Any,
-    zero: Any = None,
+    scale: OnnxValue,
+    zero: Input = None,
     axis: int = 1,
     block_size: int = 0,
     output_dtype: int = 0,
-) -> Any:
+) -> Value:
     """(x - zero) * scale, in the type of the scale."""
     if _is_plain(x, scale, zero, block_size) and dtype_of(x) in (*PLAIN, "int32") and not output_dtype:
         return e.op("dequantize", x, *_steps(e, scale, zero), axis=axis if _by_axis(scale) else 0)
@@ -142,7 +143,7 @@ def dequantize(
     return e.cast(e.binary("multiply", numbers, by, wide), to)
 
 
-def subtract_zero_point(e: OnnxEmitter, x: OnnxValue, zero: Any, trailing: int | None = None) -> Value:
+def subtract_zero_point(e: OnnxEmitter, x: OnnxValue, zero: Input, trailing: int | None = None) -> Value:
     """x - zero in int32. trailing: axes of x after the one that zeros of several positions are of."""
     numbers = e.cast(e.value(x), "int32")
     if zero is None or (isinstance(zero, np.ndarray) and not zero.any()):
@@ -150,7 +151,7 @@ def subtract_zero_point(e: OnnxEmitter, x: OnnxValue, zero: Any, trailing: int |
     return e.binary("subtract", numbers, _broadcast_parameter(e, zero, trailing), "int32")
 
 
-def _broadcast_parameter(e: OnnxEmitter, parameter: Any, trailing: int | None) -> Value:
+def _broadcast_parameter(e: OnnxEmitter, parameter: OnnxValue, trailing: int | None) -> Value:
     if math.prod(n for n in parameter.shape if isinstance(n, int)) == 1:
         return e.reshape(e.value(parameter), ())
     if trailing is None or len(parameter.shape) != 1:
@@ -159,7 +160,7 @@ def _broadcast_parameter(e: OnnxEmitter, parameter: Any, trailing: int | None) -
 
 
 @onnx_op("MatMulInteger")
-def matmul_integer(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, x_zero: Any = None, y_zero: Any = None) -> Any:
+def matmul_integer(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, x_zero: Input = None, y_zero: Input = None) -> Value:
     """(x - x_zero) @ (y - y_zero) in int32; zeros of x by row, of y by column.
 
     Of matrices x @ y - x_zero * sums of columns of y - y_zero * (sums of rows of x - k * x_zero), so that a product is
@@ -180,10 +181,11 @@ def matmul_integer(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, x_zero: Any = Non
     return total
 
 
-def _zeros(e: OnnxEmitter, zero: Any, trailing: int) -> Any:
+def _zeros(e: OnnxEmitter, zero: Input, trailing: int) -> Value | None:
     """Zero points in int32, in a shape that broadcasts to a product; None if all are known to be 0."""
-    known = zero is None or (isinstance(zero, np.ndarray) and not zero.any())
-    return None if known else e.cast(_broadcast_parameter(e, zero, trailing), "int32")
+    if zero is None or (isinstance(zero, np.ndarray) and not zero.any()):
+        return None
+    return e.cast(_broadcast_parameter(e, zero, trailing), "int32")
 
 
 def _totals(e: OnnxEmitter, x: OnnxValue, axis: int) -> Value:
@@ -193,7 +195,15 @@ def _totals(e: OnnxEmitter, x: OnnxValue, axis: int) -> Value:
 
 @onnx_op("QLinearMatMul")
 def qlinear_matmul(
-    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, y: Any, y_scale: Any, y_zero: Any, scale: Any, zero: Any
+    e: OnnxEmitter,
+    x: OnnxValue,
+    x_scale: OnnxValue,
+    x_zero: OnnxValue,
+    y: OnnxValue,
+    y_scale: OnnxValue,
+    y_zero: OnnxValue,
+    scale: OnnxValue,
+    zero: OnnxValue,
 ) -> Value:
     """The product of the numbers that x and y stand for, rounded to scale and zero."""
     total = matmul_integer(e, x, y, x_zero, y_zero)
@@ -212,17 +222,17 @@ def _requantize(e: OnnxEmitter, total: Operand, factor: Operand, scale: OnnxValu
 @onnx_op("ConvInteger")
 def conv_integer(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     weight: OnnxValue,
-    x_zero: Any = None,
-    weight_zero: Any = None,
+    x_zero: Input = None,
+    weight_zero: Input = None,
     auto_pad: str = "NOTSET",
-    kernel_shape: Any = None,
-    strides: Any = None,
-    pads: Any = None,
-    dilations: Any = None,
+    kernel_shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
     group: int = 1,
-) -> Any:
+) -> Value:
     """The convolution of x - x_zero and weight - weight_zero (by result channel) in int32."""
     axes = len(weight.shape) - 2
     strides, dilations = every_axis(strides or 1, axes), every_axis(dilations or 1, axes)
@@ -234,15 +244,15 @@ def conv_integer(
 @onnx_op("QLinearConv")
 def qlinear_conv(
     e: OnnxEmitter,
-    x: Any,
+    x: OnnxValue,
     x_scale: OnnxValue,
-    x_zero: Any,
+    x_zero: OnnxValue,
     weight: OnnxValue,
-    weight_scale: Any,
-    weight_zero: Any,
-    scale: Any,
-    zero: Any,
-    bias: OnnxValue | None = None,
+    weight_scale: OnnxValue,
+    weight_zero: OnnxValue,
+    scale: OnnxValue,
+    zero: OnnxValue,
+    bias: Input = None,
     **window: Any,
 ) -> Value:
     """The convolution of the numbers that x and weight stand for, rounded to scale and zero; bias in int32."""
@@ -256,15 +266,15 @@ def qlinear_conv(
     return _requantize(e, total, factor, scale, zero)
 
 
-@onnx_op("MatMulIntegerToFloat", domain=MICROSOFT)
+@microsoft_op("MatMulIntegerToFloat")
 def matmul_to_float(
     e: OnnxEmitter,
-    x: Any,
-    y: Any,
-    x_scale: Any,
-    y_scale: Any,
-    x_zero: Any = None,
-    y_zero: Any = None,
+    x: OnnxValue,
+    y: OnnxValue,
+    x_scale: OnnxValue,
+    y_scale: OnnxValue,
+    x_zero: Input = None,
+    y_zero: Input = None,
     bias: Operand | None = None,
 ) -> Value:
     """The product of the numbers that x and y stand for, plus a bias."""
@@ -275,15 +285,17 @@ def matmul_to_float(
     return product if bias is None else e.op("add", product, bias)
 
 
-@onnx_op("DynamicQuantizeMatMul", domain=MICROSOFT)
-def dynamic_matmul(e: OnnxEmitter, x: Any, y: Any, y_scale: Any, y_zero: Any = None, bias: Any = None) -> Value:
+@microsoft_op("DynamicQuantizeMatMul")
+def dynamic_matmul(
+    e: OnnxEmitter, x: OnnxValue, y: OnnxValue, y_scale: OnnxValue, y_zero: Input = None, bias: Input = None
+) -> Value:
     """x rounded to uint8 by its range, times the numbers that y stands for, plus a bias."""
     numbers, scale, zero = dynamic_quantize(e, x)
     return matmul_to_float(e, numbers, y, scale, y_scale, zero, y_zero, bias)
 
 
 @onnx_op("DynamicQuantizeLinear")
-def dynamic_quantize(e: OnnxEmitter, x: OnnxValue) -> tuple[Any, Any, Any]:
+def dynamic_quantize(e: OnnxEmitter, x: OnnxValue) -> tuple[Value, Value, Value]:
     """x in uint8, by a scale and zero point of its range, which has 0 in it; the scale of zeros is 1."""
     x = e.value(x)
     axes = list(range(len(x.shape)))
@@ -296,48 +308,62 @@ def dynamic_quantize(e: OnnxEmitter, x: OnnxValue) -> tuple[Any, Any, Any]:
     return round_and_saturate(e, e.op("divide", x, scale), zero, "uint8"), scale, zero
 
 
+def _floats(e: OnnxEmitter, parts: Sequence[OnnxValue]) -> list[Value]:
+    """The numbers that integers stand for, of (x, scale, zero) each."""
+    return [dequantize(e, *part) for part in zip(parts[::3], parts[1::3], parts[2::3], strict=True)]
+
+
 def _by_floats(name: str, count: int) -> None:
     """An operator of ONNX Runtime on integers with scales, (x, scale, zero) each, then those of the result."""
 
-    def translate(e: OnnxEmitter, *operands: Any, **attrs: Any) -> Any:
+    def translate(e: OnnxEmitter, *operands: OnnxValue, **attrs: Any) -> Value:
         from tir_mlir.graph.importers.onnx_operators.onnx_emitter import translations
 
-        parts = [dequantize(e, *operands[3 * n : 3 * n + 3]) for n in range(count)]
-        y = translations()[name](e, *parts, **attrs)
-        return quantize(e, y, *_result(operands[3 * count :]))
+        y: Any = translations()[name](e, *_floats(e, operands[: 3 * count]), **attrs)
+        scale, *zero = operands[3 * count :]
+        return quantize(e, y, scale, zero[0] if zero else None)
 
     translate.__doc__ = f"`{name}` of the numbers that integers stand for, rounded to scale and zero."
-    onnx_op(f"QLinear{name}", domain=MICROSOFT)(translate)
-
-
-def _result(parameters: Sequence[Any]) -> tuple[Any, Any]:
-    return parameters[0], parameters[1] if len(parameters) > 1 else None
+    microsoft_op(f"QLinear{name}")(translate)
 
 
 for _name, _count in (("Add", 2), ("Mul", 2), ("Sigmoid", 1), ("LeakyRelu", 1)):
     _by_floats(_name, _count)
 
 
-@onnx_op("QLinearConcat", domain=MICROSOFT)
-def qlinear_concat(e: OnnxEmitter, scale: Any, zero: Any, *parts: Any, axis: int) -> Any:
+@microsoft_op("QLinearConcat")
+def qlinear_concat(e: OnnxEmitter, scale: OnnxValue, zero: OnnxValue, *parts: OnnxValue, axis: int) -> Value:
     """Tensors one after the other along an axis, rounded to one scale and zero."""
-    tensors = [dequantize(e, *parts[n : n + 3]) for n in range(0, len(parts), 3)]
+    tensors = _floats(e, parts)
     return quantize(e, e.concat(tensors, axis_in(axis, len(tensors[0].shape))), scale, zero)
 
 
-@onnx_op("QLinearGlobalAveragePool", domain=MICROSOFT)
+@microsoft_op("QLinearGlobalAveragePool")
 def qlinear_mean(
-    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, channels_last: int = 0
-) -> Any:
+    e: OnnxEmitter,
+    x: OnnxValue,
+    x_scale: OnnxValue,
+    x_zero: OnnxValue,
+    scale: OnnxValue,
+    zero: OnnxValue,
+    channels_last: int = 0,
+) -> Value:
     """The mean over the axes of the image, rounded to scale and zero."""
     axes = list(range(1, rank_of(x) - 1)) if channels_last else list(range(2, rank_of(x)))
     return quantize(e, e.op("mean", dequantize(e, x, x_scale, x_zero), axis=axes, keepdims=True), scale, zero)
 
 
-@onnx_op("QLinearSoftmax", domain=MICROSOFT)
+@microsoft_op("QLinearSoftmax")
 def qlinear_softmax(
-    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, axis: int = -1, opset: int = 13
-) -> Any:
+    e: OnnxEmitter,
+    x: OnnxValue,
+    x_scale: OnnxValue,
+    x_zero: OnnxValue,
+    scale: OnnxValue,
+    zero: OnnxValue,
+    axis: int = -1,
+    opset: int = 13,
+) -> Value:
     """Softmax along an axis, rounded to scale and zero."""
     return quantize(e, e.op("nn.softmax", dequantize(e, x, x_scale, x_zero), axis=axis), scale, zero)
 
@@ -396,7 +422,7 @@ def _on_grid(e: OnnxEmitter, x: Value, grid: _Grid, saturate: bool) -> Value:
     """x in float32, rounded to a multiple of its unit in the last digit, which is a power of two."""
 
     def units(data: te.Tensor) -> te.Tensor:
-        def unit(*i: Any) -> Any:
+        def unit(*i: te.Var) -> te.Expr:
             power = t_call("reinterpret", "int32", data(*i)) & 0x7F800000  # of the number without its mantissa
             least = np.float32(2.0**grid.least_exponent)
             return te.max(t_call("reinterpret", "float32", power), least) * np.float32(2.0**-grid.mantissa)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.builder import value_list
-from tir_mlir.graph.importers.emitter import OnnxValue, Operand, is_number, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, Size, is_number, static_size
 from tir_mlir.graph.importers.layers import sized_range
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, onnx_op
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.builder import GraphBuilder, Value
 
-Gate = Callable[[OnnxEmitter, Any], Any]
+Gate: TypeAlias = "Callable[[OnnxEmitter, Value], Value]"
 
 
 @dataclass
@@ -25,37 +25,39 @@ class _Layer:
     """One direction of a layer: its gates' weights, and what it does with a step. All in the type of the input."""
 
     hidden: int
-    recurrences: list[tuple[Any, Any]]  # (gates * hidden, hidden), and a bias (gates * hidden) or None, of each product
+    recurrences: list[
+        tuple[Value, Value | None]
+    ]  # (gates * hidden, hidden), and a bias (gates * hidden) or None, of each product
     activations: list[Gate]
-    peepholes: list[Any] | None = None
+    peepholes: list[Value] | None = None
     coupled: bool = False  # what is kept of a cell is 1 - what is taken
 
-    def gates(self, e: OnnxEmitter, total: Any) -> list[Any]:
-        count = total.shape[1] // self.hidden
+    def gates(self, e: OnnxEmitter, total: Value) -> list[Value]:
+        count = static_size(total.shape[1], "the size of gates") // self.hidden
         return [e.slice(total, 1, n * self.hidden, (n + 1) * self.hidden) for n in range(count)]
 
-    def recurrent(self, e: OnnxEmitter, state: Operand, product: int = 0) -> Any:
+    def recurrent(self, e: OnnxEmitter, state: Operand, product: int = 0) -> Value:
         """What the state adds to the gates of a product."""
         weights, bias = self.recurrences[product]
         y = e.op("nn.dense", state, weights)
         return y if bias is None else e.op("add", y, bias)
 
 
-Step = Callable[[_Layer, OnnxEmitter, Any, Sequence[Any]], list[Any]]
+Step: TypeAlias = "Callable[[_Layer, OnnxEmitter, Value, Sequence[Value]], list[Value]]"
 """What the input adds to the gates, and the states -> the next states, the result first."""
 
 
-def _rnn_step(layer: _Layer, e: OnnxEmitter, given: Operand, state: Sequence[Any]) -> list[Any]:
+def _rnn_step(layer: _Layer, e: OnnxEmitter, given: Operand, state: Sequence[Value]) -> list[Value]:
     return [layer.activations[0](e, e.op("add", given, layer.recurrent(e, state[0])))]
 
 
-def _lstm_step(layer: _Layer, e: OnnxEmitter, given: Operand, state: Sequence[Any]) -> list[Any]:
+def _lstm_step(layer: _Layer, e: OnnxEmitter, given: Operand, state: Sequence[Value]) -> list[Value]:
     """Gates in the order input, output, forget, cell."""
     hidden, cell = state
     gates = layer.gates(e, e.op("add", given, layer.recurrent(e, hidden)))
     inner, squash, out = layer.activations
 
-    def gate_with_peephole(number: int, cell_state: Any) -> Any:
+    def gate_with_peephole(number: int, cell_state: Value) -> Value:
         gate = gates[number]
         if layer.peepholes is not None:
             gate = e.op("add", gate, e.op("multiply", cell_state, layer.peepholes[number]))
@@ -70,7 +72,7 @@ def _lstm_step(layer: _Layer, e: OnnxEmitter, given: Operand, state: Sequence[An
 def _gru_step(after: bool) -> Step:
     """Gates in the order update, reset, hidden. after: the reset is applied to the product with the state."""
 
-    def step(layer: _Layer, e: OnnxEmitter, given: Any, state: Sequence[Any]) -> list[Any]:
+    def step(layer: _Layer, e: OnnxEmitter, given: Value, state: Sequence[Value]) -> list[Value]:
         hidden, (inner, squash) = state[0], layer.activations
         update, reset, new = layer.gates(e, given)
         past = layer.gates(e, layer.recurrent(e, hidden))
@@ -118,9 +120,9 @@ class _Options:
 
     hidden_size: int | None = None
     direction: str = "forward"
-    activations: Any = None
-    activation_alpha: Any = None
-    activation_beta: Any = None
+    activations: Sequence[str] | None = None
+    activation_alpha: Sequence[float] | None = None
+    activation_beta: Sequence[float] | None = None
     clip: float | None = None
     layout: int = 0
 
@@ -154,18 +156,26 @@ class _Kind:
         return self.products[-1].stop
 
 
+class _Operands(NamedTuple):
+    """The input, the weights and the recurrence; what there may be."""
+
+    always: tuple[OnnxValue, OnnxValue, OnnxValue]
+    biases: Input
+    lengths: Input
+
+
 def _layer_results(
     e: OnnxEmitter,
     kind: _Kind,
-    operands: Sequence[Any],
+    operands: _Operands,
     options: _Options,
-    states: Sequence[Any],
-    peepholes: Any = None,
+    states: Sequence[Input],
+    peepholes: Input = None,
     coupled: bool = False,
-) -> list[Any]:
+) -> list[Value]:
     """All states of all steps (steps, directions, batch, hidden), and the last of each state."""
-    x, weights, recurrence = map(e.value, operands[:3])
-    biases, lengths = (None if v is None else e.value(v) for v in operands[3:])
+    x, weights, recurrence = (e.value(v) for v in operands.always)
+    biases, lengths = e.value(operands.biases), e.value(operands.lengths)
     x = e.permute(x, [1, 0, 2]) if options.layout else x
     if is_number(x.shape[0], 0):
         raise GraphError("a sequence of 0 steps\n  fix: a sequence of at least one step")
@@ -197,9 +207,9 @@ def _layer_results(
     return [every, *lasts]
 
 
-def _products(e: OnnxEmitter, kind: _Kind, recurrence: Any, both: Any) -> list[tuple[Any, Any]]:
+def _products(e: OnnxEmitter, kind: _Kind, recurrence: Value, both: Value | None) -> list[tuple[Value, Value | None]]:
     """The weights and the bias of each product with the state. both: the biases of the input, then of the state."""
-    hidden, found = recurrence.shape[1], []
+    hidden, found = static_size(recurrence.shape[1], "the size of the state"), []
     for gates in kind.products:
         begin, end = gates.start * hidden, gates.stop * hidden
         skipped = kind.gates * hidden
@@ -208,7 +218,7 @@ def _products(e: OnnxEmitter, kind: _Kind, recurrence: Any, both: Any) -> list[t
     return found
 
 
-def _running_rows(e: OnnxEmitter, lengths: Any, steps: Any) -> Value:
+def _running_rows(e: OnnxEmitter, lengths: Value, steps: Size) -> Value:
     """For each step the rows of the batch whose sequence has it: bool (steps, batch, 1)."""
     if isinstance(steps, int):
         numbers = e.constant(np.arange(steps).reshape(-1, 1, 1), lengths.dtype)
@@ -218,20 +228,22 @@ def _running_rows(e: OnnxEmitter, lengths: Any, steps: Any) -> Value:
     return e.op("less", numbers, e.reshape(lengths, (1, lengths.shape[0], 1)))
 
 
-def _part(e: OnnxEmitter, x: OnnxValue, number: int) -> Any:
+def _part(e: OnnxEmitter, x: Value, number: int) -> Value:
     return e.reshape(e.slice(x, 0, number, number + 1), x.shape[1:])
 
 
 def _run_layer(
-    e: OnnxEmitter, layer: _Layer, step: Step, given: Any, first: list[Any], rows: Any, backward: bool
-) -> tuple[Any, list[Any]]:
+    e: OnnxEmitter, layer: _Layer, step: Step, given: Value, first: Sequence[Value], rows: Value | None, backward: bool
+) -> tuple[Value, list[Value]]:
     """The first state of each step, joined, and the states after the last step of each row.
 
     given: what the inputs add to the gates, (steps, batch, gates * hidden). Rows that are shorter than the sequence
     keep their state behind their end, and 0 stands there in the result.
     """
 
-    def advance_state(inner: OnnxEmitter, state: Sequence[Any], row: Any, runs: Operand | None = None) -> list[Any]:
+    def advance_state(
+        inner: OnnxEmitter, state: Sequence[Value], row: Value, runs: Operand | None = None
+    ) -> list[Value]:
         new = step(layer, inner, row, state)
         if runs is None:
             return [*new, new[0]]
@@ -243,7 +255,7 @@ def _run_layer(
         *last, only = advance_state(e, first, *(_part(e, x, 0) for x in scanned))
         return e.op("stack", only, axis=0), last
 
-    def iteration(region: Any, _: Any, *values: Any) -> list[Any]:
+    def iteration(region: GraphBuilder, _: Value, *values: Value) -> list[Value]:
         return advance_state(OnnxEmitter(region, e.opset), values[: len(first)], *values[len(first) :])
 
     values = e.builder.loop(iteration, first, scanned, backward=backward, name_hint=e.name or "lv")
@@ -254,58 +266,61 @@ def _run_layer(
 @onnx_op("RNN")
 def rnn(
     e: OnnxEmitter,
-    x: Any,
-    weights: Any,
-    recurrence: Any,
-    biases: Any = None,
-    lengths: Any = None,
-    initial: Any = None,
+    x: OnnxValue,
+    weights: OnnxValue,
+    recurrence: OnnxValue,
+    biases: Input = None,
+    lengths: Input = None,
+    initial: Input = None,
     output_sequence: int = 0,
     **options: Any,
-) -> Any:
+) -> tuple[Value, ...]:
     """h = f(x W + h R + biases), all of them and the last."""
-    kind, operands = _Kind([range(1)], ["Tanh"], _rnn_step), (x, weights, recurrence, biases, lengths)
+    kind, operands = _Kind([range(1)], ["Tanh"], _rnn_step), _Operands((x, weights, recurrence), biases, lengths)
     return tuple(_layer_results(e, kind, operands, _Options(**options), [initial]))
 
 
 @onnx_op("GRU")
 def gru(
     e: OnnxEmitter,
-    x: Any,
-    weights: Any,
-    recurrence: Any,
-    biases: Any = None,
-    lengths: Any = None,
-    initial: Any = None,
+    x: OnnxValue,
+    weights: OnnxValue,
+    recurrence: OnnxValue,
+    biases: Input = None,
+    lengths: Input = None,
+    initial: Input = None,
     linear_before_reset: int = 0,
     output_sequence: int = 0,
     **options: Any,
-) -> Any:
+) -> tuple[Value, ...]:
     """The gated recurrent unit: all its states and the last."""
     after = bool(linear_before_reset)
     products = [range(3)] if after else [range(2), range(2, 3)]
-    kind, operands = _Kind(products, ["Sigmoid", "Tanh"], _gru_step(after)), (x, weights, recurrence, biases, lengths)
+    kind, operands = (
+        _Kind(products, ["Sigmoid", "Tanh"], _gru_step(after)),
+        _Operands((x, weights, recurrence), biases, lengths),
+    )
     return tuple(_layer_results(e, kind, operands, _Options(**options), [initial]))
 
 
 @onnx_op("LSTM")
 def lstm(
     e: OnnxEmitter,
-    x: Any,
-    weights: Any,
-    recurrence: Any,
-    biases: Any = None,
-    lengths: Any = None,
-    initial: Any = None,
-    initial_cell: Any = None,
-    peepholes: Any = None,
+    x: OnnxValue,
+    weights: OnnxValue,
+    recurrence: OnnxValue,
+    biases: Input = None,
+    lengths: Input = None,
+    initial: Input = None,
+    initial_cell: Input = None,
+    peepholes: Input = None,
     input_forget: int = 0,
     output_sequence: int = 0,
     **options: Any,
-) -> Any:
+) -> tuple[Value, ...]:
     """Long short-term memory: all its hidden states, and the last hidden and cell state."""
     operands, kind = (
-        (x, weights, recurrence, biases, lengths),
+        _Operands((x, weights, recurrence), biases, lengths),
         _Kind([range(4)], ["Sigmoid", "Tanh", "Tanh"], _lstm_step),
     )
     states = [initial, initial_cell]

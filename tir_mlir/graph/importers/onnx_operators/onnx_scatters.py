@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.importers.emitter import OnnxValue, Operand, Size, axis_in, static_size
+from tir_mlir.graph.importers.emitter import Attribute, OnnxValue, Operand, Size, axis_in, static_size
 from tir_mlir.graph.importers.onnx_operators.onnx_data_sizes import select_by_condition
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op, rank_of
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, onnx_op, rank_of
 from tir_mlir.graph.importers.onnx_operators.onnx_shapes import check_indices
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ def _reduction(name: str) -> str:
 
 @onnx_op("ScatterElements", "Scatter")
 def scatter_elements(
-    e: OnnxEmitter, x: OnnxValue, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
+    e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, updates: OnnxValue, axis: int = 0, reduction: str = "none"
 ) -> Value:
     axis = axis_in(axis, rank_of(x))
     check_indices(indices, x.shape[axis : axis + 1])
@@ -34,7 +36,7 @@ def scatter_elements(
 
 
 @onnx_op("ScatterND")
-def scatter_nd(e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, updates: Any, reduction: str = "none") -> Value:
+def scatter_nd(e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, updates: OnnxValue, reduction: str = "none") -> Value:
     if isinstance(indices, np.ndarray) and indices.ndim:
         check_indices(indices, x.shape[: indices.shape[-1]], by_column=True)
     return _scatter_with_reduction(e, "scatter_nd", x, indices, updates, reduction, key="mode")
@@ -48,7 +50,7 @@ def _scatter_with_reduction(
     updates: OnnxValue,
     reduction: str,
     key: str,
-    **attrs: Any,
+    **attrs: Attribute,
 ) -> Value:
     """The operator; of bools a sum is "or" and a product "and"."""
     kind, x, updates = _reduction(reduction), e.value(x), e.value(updates)
@@ -61,7 +63,7 @@ def _scatter_with_reduction(
 
 @onnx_op("TensorScatter")
 def tensor_scatter(
-    e: OnnxEmitter, past: Any, update: Any, positions: Any = None, axis: int = -2, mode: str = "linear"
+    e: OnnxEmitter, past: OnnxValue, update: OnnxValue, positions: Input = None, axis: int = -2, mode: str = "linear"
 ) -> Value:
     """A cache with rows written from a position on, one for each batch; "circular": modulo its length."""
     past, update = e.value(past), e.value(update)
@@ -81,14 +83,14 @@ def tensor_scatter(
 def topk(
     e: OnnxEmitter,
     x: Operand,
-    count: OnnxValue | None = None,
+    count: Input = None,
     axis: int = -1,
     largest: int = 1,
     sorted: int = 1,
-    k: Any = None,
-) -> Any:
+    k: int | None = None,
+) -> tuple[Value, ...]:
     """The count is an attribute before opset 10."""
-    number = k if count is None else int(e.known_elements(count, "the count of a TopK")[0])
+    number = k if count is None else e.known_integer(count, "the count of a TopK")
     return e.op_results("topk", x, k=number, axis=axis, largest=bool(largest), ret_type="both", dtype="int64")
 
 
@@ -110,11 +112,11 @@ def reverse_sequence(
 
 
 @onnx_op("Compress")
-def compress(e: OnnxEmitter, x: OnnxValue, condition: Operand, axis: int | None = None) -> Value:
+def compress(e: OnnxEmitter, x: OnnxValue, condition: OnnxValue, axis: int | None = None) -> Value:
     """The elements, or slices along an axis, at which a condition is true."""
     if not isinstance(condition, np.ndarray):
         return select_by_condition(e, x, condition, axis)
-    positions = np.flatnonzero(e.known_elements(condition, "the condition of a Compress"))
+    positions = np.flatnonzero(e.known_integers(condition, "the condition of a Compress"))
     x = e.value(x)
     if axis is None:
         x, axis = e.op("reshape", x, shape=(-1,)), 0
@@ -147,10 +149,10 @@ def max_unpool(
     e: OnnxEmitter,
     x: OnnxValue,
     indices: Operand,
-    shape: OnnxValue | None = None,
-    kernel_shape: Any = None,
-    strides: Any = None,
-    pads: Any = None,
+    shape: Input = None,
+    kernel_shape: Sequence[int] = (),
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
 ) -> Value:
     """Each element at its index of the flat image, of the given shape or the smallest one of the window."""
     x, axes = e.value(x), rank_of(x) - 2
@@ -160,7 +162,7 @@ def max_unpool(
         sizes = [static_size(n, "an image") for n in x.shape[:2]]
         sizes += [(static_size(n, "an image") - 1) * s + k - p - q for n, s, k, p, q in spatial]
     else:
-        sizes = [int(n) for n in e.known_elements(shape, "the shape of a MaxUnpool")]
+        sizes = e.known_integers(shape, "the shape of a MaxUnpool")
     flat = e.broadcast(e.constant(0, x.dtype), (int(np.prod(sizes)),))
     written = e.op(
         "scatter_elements", flat, e.op("reshape", indices, shape=(-1,)), e.op("reshape", x, shape=(-1,)), axis=0
@@ -175,21 +177,20 @@ def determinant(e: OnnxEmitter, x: OnnxValue) -> Value:
     outer, n = list(x.shape[:-2]), static_size(x.shape[-1], "the rows of a matrix")
     if x.shape[-2] != n or not 0 < n <= 32:
         raise GraphError(f"matrices {x.shape}\n  fix: square ones of up to 32 rows")
-    result: Any = None
+    factors = []
     for size in range(n, 0, -1):
         column = e.reshape(e.slice(x, rank - 1, 0, 1), [*outer, size])
         pivot_index = e.op("argmax", e.op("abs", column), axis=rank - 2, keepdims=False, dtype="int64")
         hot = e.op("one_hot", pivot_index, depth=size, axis=-1, dtype="bool")
         pivot = e.op("sum", e.op("where", hot, column, e.constant(0, x.dtype)), axis=[rank - 2], keepdims=False)
         swapped = e.binary("greater", pivot_index, 0, "int64")
-        signed = e.op("where", swapped, e.op("negative", pivot), pivot)
-        result = signed if result is None else e.op("multiply", result, signed)
+        factors.append(e.op("where", swapped, e.op("negative", pivot), pivot))
         if size > 1:
             x = _eliminate_pivot(e, x, hot, pivot, outer, size)
-    return result
+    return functools.reduce(e.multiply, factors)
 
 
-def _eliminate_pivot(e: OnnxEmitter, x: Any, hot: OnnxValue, pivot: Any, outer: list[Any], size: int) -> Value:
+def _eliminate_pivot(e: OnnxEmitter, x: Value, hot: OnnxValue, pivot: Value, outer: Sequence[Size], size: int) -> Value:
     """The rows behind the first one, once it is exchanged with the pivot's and taken out of them."""
     rank = len(outer) + 2
     chosen = e.reshape(hot, [*outer, size, 1])

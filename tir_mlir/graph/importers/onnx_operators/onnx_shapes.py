@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import linear
-from tir_mlir.graph.importers.emitter import OnnxValue, Operand, axis_in, static_size
+from tir_mlir.graph.importers.emitter import OnnxValue, Operand, Size, axis_in, known_sizes, static_size
 from tir_mlir.graph.importers.layers import sized_range
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
+    Input,
+    OnnxEmitter,
+    all_known,
+    dtype_of,
+    onnx_op,
+    rank_of,
+)
 from tir_mlir.graph.importers.onnx_operators.onnx_tensors import array_of, check_bytes
 from tir_mlir.topi.sizes import simple
 
 if TYPE_CHECKING:
     import onnx
 
+    from tir_mlir import te
     from tir_mlir.graph.builder import Value
 
 _END = 2**31 - 1
@@ -28,10 +36,10 @@ _END = 2**31 - 1
 def constant(
     e: OnnxEmitter,
     value: onnx.TensorProto | None = None,
-    value_float: Any = None,
+    value_float: float | None = None,
     value_int: int | None = None,
-    **lists: Any,
-) -> Any:
+    **lists: Sequence[float],
+) -> np.ndarray:
     if value is not None:
         return array_of(value)
     if value_float is not None or value_int is not None:
@@ -43,19 +51,16 @@ def constant(
 
 
 @onnx_op("Shape")
-def shape(e: OnnxEmitter, x: OnnxValue, start: int = 0, end: int | None = None) -> Any:
+def shape(e: OnnxEmitter, x: OnnxValue, start: int = 0, end: int | None = None) -> np.ndarray:
     return _sizes(e.sizes(x.shape)[start:end])
 
 
 @onnx_op("Size")
-def size(e: OnnxEmitter, x: OnnxValue) -> Any:
-    count: Any = 1
-    for extent in e.sizes(x.shape):
-        count = count * extent
-    return _sizes([count]).reshape(())
+def size(e: OnnxEmitter, x: OnnxValue) -> np.ndarray:
+    return _sizes([math.prod(e.sizes(x.shape))]).reshape(())
 
 
-def _sizes(values: list[Any]) -> np.ndarray:
+def _sizes(values: Sequence[te.Expr | int]) -> np.ndarray:
     if all(isinstance(v, int) for v in values):
         return np.asarray(values, "int64")
     array = np.empty(len(values), object)
@@ -64,30 +69,30 @@ def _sizes(values: list[Any]) -> np.ndarray:
 
 
 @onnx_op("Reshape")
-def reshape(e: OnnxEmitter, x: OnnxValue, shape_input: OnnxValue, allowzero: int = 0) -> Any:
-    sizes = e.known_elements(shape_input, "the shape of a Reshape")
+def reshape(e: OnnxEmitter, x: OnnxValue, shape_input: OnnxValue, allowzero: int = 0) -> OnnxValue:
+    sizes = e.known_sizes(shape_input, "the shape of a Reshape")
     zeros = [] if allowzero else [n for n, size in enumerate(sizes) if _equals_number(size, 0)]
     if zeros and zeros[-1] >= rank_of(x):
         raise GraphError(
             f"the size 0 of axis {zeros[-1]} stands for that of the input, which has {rank_of(x)} axes\n"
             "  fix: write the size"
         )
-    sizes = [x.shape[n] if n in zeros else size for n, size in enumerate(sizes)]
+    shape = [x.shape[n] if n in zeros else size for n, size in enumerate(sizes)]
     if isinstance(x, np.ndarray):
-        return x.reshape([int(s) for s in sizes])
-    if any(_equals_number(size, 0) for size in sizes):
-        return e.broadcast(e.constant(0, x.dtype), _empty_shape(x, sizes))
-    return e.op("reshape", x, shape=tuple(sizes))
+        return x.reshape([static_size(s, "the shape of a constant") for s in shape])
+    if any(_equals_number(size, 0) for size in shape):
+        return e.broadcast(e.constant(0, x.dtype), _empty_shape(x, shape))
+    return e.op("reshape", x, shape=tuple(shape))
 
 
-def _empty_shape(x: Any, sizes: list[Any]) -> list[Any]:
+def _empty_shape(x: Value, sizes: Sequence[Size]) -> list[Size]:
     """The shape of a tensor without elements; -1 is what is left, so none."""
     if math.prod(s for s in x.shape if isinstance(s, int)) != 0:
         raise GraphError(f"the shape {sizes} for {x.shape}, which has elements\n  fix: a shape of as many elements")
     return [0 if _equals_number(size, -1) else size for size in sizes]
 
 
-def _equals_number(value: Any, number: int) -> bool:
+def _equals_number(value: object, number: int) -> bool:
     return isinstance(value, int) and value == number
 
 
@@ -95,24 +100,19 @@ def _equals_number(value: Any, number: int) -> bool:
 def flatten(e: OnnxEmitter, x: OnnxValue, axis: int = 1) -> Value:
     x = e.value(x)
     axis = axis if axis >= 0 else axis + len(x.shape)
-    rows: Any = 1
-    for extent in e.sizes(x.shape[:axis]):
-        rows = rows * extent
-    return e.op("reshape", x, shape=(rows, -1))
+    return e.op("reshape", x, shape=(math.prod(e.sizes(x.shape[:axis])), -1))
 
 
 @onnx_op("Transpose")
-def transpose(e: OnnxEmitter, x: OnnxValue, perm: Any = None) -> Any:
+def transpose(e: OnnxEmitter, x: OnnxValue, perm: Sequence[int] | None = None) -> Value:
     x = e.value(x)
     return e.permute(x, list(perm or range(len(x.shape))[::-1]))
 
 
 @onnx_op("Squeeze")
-def squeeze(
-    e: OnnxEmitter, x: OnnxValue, axes_input: OnnxValue | None = None, axes: Sequence[int] | None = None
-) -> Any:
+def squeeze(e: OnnxEmitter, x: OnnxValue, axes_input: Input = None, axes: Sequence[int] | None = None) -> OnnxValue:
     """The axes are an input since opset 13."""
-    raw_axes = axes if axes_input is None else e.known_elements(axes_input, "the axes of a Squeeze")
+    raw_axes = axes if axes_input is None else e.known_integers(axes_input, "the axes of a Squeeze")
     rank = rank_of(x)
     drop = (
         [n for n, s in enumerate(x.shape) if _equals_number(s, 1)]
@@ -124,8 +124,8 @@ def squeeze(
 
 
 @onnx_op("Unsqueeze")
-def unsqueeze(e: OnnxEmitter, x: Any, axes_input: Any = None, axes: Any = None) -> Any:
-    raw_axes = axes if axes_input is None else e.known_elements(axes_input, "the axes of an Unsqueeze")
+def unsqueeze(e: OnnxEmitter, x: OnnxValue, axes_input: Input = None, axes: Sequence[int] | None = None) -> OnnxValue:
+    raw_axes = axes or () if axes_input is None else e.known_integers(axes_input, "the axes of an Unsqueeze")
     rank = rank_of(x) + len(raw_axes)
     new = {axis_in(a, rank) for a in raw_axes}
     old = iter(x.shape)
@@ -143,8 +143,8 @@ def expand(e: OnnxEmitter, x: OnnxValue, shape_input: OnnxValue) -> Value:
 
 
 @onnx_op("Concat")
-def concat(e: OnnxEmitter, *parts: Any, axis: int) -> Any:
-    if all_known(list(parts)) and rank_of(parts[0]) == 1:
+def concat(e: OnnxEmitter, *parts: OnnxValue, axis: int) -> OnnxValue:
+    if all_known(parts) and rank_of(parts[0]) == 1:
         return np.concatenate(parts, axis)
     values = [e.value(p) for p in parts]
     return e.concat(values, axis_in(axis, len(values[0].shape)))
@@ -152,12 +152,17 @@ def concat(e: OnnxEmitter, *parts: Any, axis: int) -> Any:
 
 @onnx_op("Split")
 def split(
-    e: OnnxEmitter, x: Any, sizes: OnnxValue | None = None, axis: int = 0, num_outputs: Any = None, split: Any = None
-) -> Any:
+    e: OnnxEmitter,
+    x: OnnxValue,
+    sizes: Input = None,
+    axis: int = 0,
+    num_outputs: int | None = None,
+    split: Sequence[int] | None = None,
+) -> list[Value]:
     """The sizes are an attribute before opset 13; without them, equal parts, the last one smaller."""
     x = e.value(x)
     axis = axis_in(axis, len(x.shape))
-    lengths = split if sizes is None else e.known_elements(sizes, "the sizes of a Split")
+    lengths = split if sizes is None else e.known_sizes(sizes, "the sizes of a Split")
     extent, count = x.shape[axis], num_outputs or len(e.results)
     if lengths is None:
         if not isinstance(extent, int):
@@ -168,7 +173,8 @@ def split(
         raise GraphError(
             f"{len(lengths)} parts, and the node has {len(e.results)} outputs\n  fix: an output for each part"
         )
-    if all(isinstance(s, int) for s in (extent, *lengths)) and (sum(lengths) != extent or min(lengths) < 0):
+    numbers = known_sizes(lengths)
+    if numbers is not None and isinstance(extent, int) and (sum(numbers) != extent or min(numbers) < 0):
         raise GraphError(f"parts of {lengths} elements of {extent}\n  fix: parts whose sum is {extent}")
     if len(lengths) == 1:
         return [x]
@@ -178,17 +184,19 @@ def split(
 
 @onnx_op("Slice")
 def slice_of(
-    e: OnnxEmitter, x: OnnxValue, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None
-) -> Any:
+    e: OnnxEmitter,
+    x: OnnxValue,
+    starts: OnnxValue | Sequence[int] | None = None,
+    ends: OnnxValue | Sequence[int] | None = None,
+    axes: OnnxValue | Sequence[int] | None = None,
+    steps: Input = None,
+) -> OnnxValue:
     """The bounds are attributes before opset 10 (lists), inputs since."""
-    begin, end, chosen, by = (
-        v if v is None or isinstance(v, (list, tuple)) else e.known_elements(v, "a bound of a Slice")
-        for v in (starts, ends, axes, steps)
-    )
+    begin, end = _bounds(e, starts), _bounds(e, ends)
     if begin is None or end is None:
         raise GraphError("a Slice without bounds")
-    chosen = [axis_in(a, rank_of(x)) for a in (chosen or range(len(begin)))]
-    by = list(by or [1] * len(begin))
+    given, by = _bounds(e, axes), _bounds(e, steps) or [1] * len(begin)
+    chosen = [axis_in(static_size(a, "an axis of a Slice"), rank_of(x)) for a in given or range(len(begin))]
     if isinstance(x, np.ndarray) and all(isinstance(bound, int) for bound in (*begin, *end)):
         cut = {a: slice(b, s, d) for a, b, s, d in zip(chosen, begin, end, by, strict=True)}
         return x[tuple(cut.get(a, slice(None)) for a in range(x.ndim))]
@@ -205,17 +213,22 @@ def slice_of(
     return e.op("strided_slice", x, axes=axes, begin=begin, end=stop, strides=by)
 
 
-def _slice_at_sizes(e: OnnxEmitter, x: Any, axis: int, begin: Any, end: Any) -> Value:
+def _bounds(e: OnnxEmitter, given: OnnxValue | Sequence[int] | None) -> Sequence[te.Expr | int] | None:
+    return given if given is None or isinstance(given, Sequence) else e.known_sizes(given, "a bound of a Slice")
+
+
+def _slice_at_sizes(e: OnnxEmitter, x: Value, axis: int, begin: te.Expr | int, end: te.Expr | int) -> Value:
     """x[begin:end] along an axis of a known number of elements, of bounds that are sizes; the graph is made for sizes
     inside of the axis only: where they are beyond, ONNX cuts at the end, and the result has another shape."""
-    first, last = (_clamp_bound(e, bound, x.shape[axis]) for bound in (begin, end))
+    size = static_size(x.shape[axis], "the axis of a Slice")
+    first, last = (_clamp_bound(e, bound, size) for bound in (begin, end))
     if isinstance(first, int) and (isinstance(last, int) or linear(str(e.builder.sizes.text(last)))):
         return e.slice(x, axis, first, last)
     rows = sized_range(e, first, simple(last - first), 1, "int64", e.name)
     return e.op("take", x, rows, axis=axis, mode="clip")
 
 
-def _clamp_bound(e: OnnxEmitter, bound: Any, size: int) -> Any:
+def _clamp_bound(e: OnnxEmitter, bound: te.Expr | int, size: int) -> te.Expr | int:
     """A bound of a Slice as a position in 0..size: a number, or an expression that the graph is limited to."""
     if isinstance(bound, int):
         return min(max(bound + size if bound < 0 else bound, 0), size)
@@ -231,16 +244,16 @@ def _clamp_bound(e: OnnxEmitter, bound: Any, size: int) -> Any:
 
 
 @onnx_op("Gather")
-def gather(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
+def gather(e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, axis: int = 0) -> OnnxValue:
     """Negative indices count from the end."""
     axis = axis_in(axis, rank_of(x))
     check_indices(indices, x.shape[axis : axis + 1])
-    if all_known([x, indices]) and (x.dtype == object or x.ndim == 1):
+    if isinstance(x, np.ndarray) and isinstance(indices, np.ndarray) and (x.dtype == object or x.ndim == 1):
         return np.asarray(np.take(x, indices, axis))
     return e.op("take", x, indices, axis=axis, mode="wrap")
 
 
-def check_indices(indices: np.ndarray, sizes: Sequence[Any], by_column: bool = False) -> None:
+def check_indices(indices: OnnxValue, sizes: Sequence[Size], by_column: bool = False) -> None:
     """Refuse constant indices outside of an axis. sizes: those of one axis for all indices, or of one for each index
     along their last axis (by_column, or several)."""
     if not isinstance(indices, np.ndarray) or indices.dtype == object or not indices.size:
@@ -253,7 +266,7 @@ def check_indices(indices: np.ndarray, sizes: Sequence[Any], by_column: bool = F
 
 
 @onnx_op("GatherElements")
-def gather_elements(e: OnnxEmitter, x: OnnxValue, indices: Any, axis: int = 0) -> Value:
+def gather_elements(e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, axis: int = 0) -> Value:
     axis = axis_in(axis, rank_of(x))
     check_indices(indices, x.shape[axis : axis + 1])
     return e.op("gather_elements", x, indices, axis=axis)
@@ -269,7 +282,7 @@ def gather_nd(e: OnnxEmitter, x: OnnxValue, indices: OnnxValue, batch_dims: int 
 
 @onnx_op("Tile")
 def tile(e: OnnxEmitter, x: OnnxValue, repeats: OnnxValue) -> Value:
-    counts, rank = e.known_elements(repeats, "the repeats of a Tile"), rank_of(x)
+    counts, rank = e.known_sizes(repeats, "the repeats of a Tile"), rank_of(x)
     if len(counts) != rank:
         raise GraphError(f"{len(counts)} repeats of a tensor of {rank} axes\n  fix: {rank} repeats, one for each axis")
     return e.op("tile", x, repeats=counts)
@@ -279,21 +292,23 @@ def tile(e: OnnxEmitter, x: OnnxValue, repeats: OnnxValue) -> Value:
 def pad(
     e: OnnxEmitter,
     x: OnnxValue,
-    pads_input: OnnxValue | None = None,
-    value_input: OnnxValue | None = None,
-    axes: OnnxValue | None = None,
+    pads_input: Input = None,
+    value_input: Input = None,
+    axes: Input = None,
     mode: str = "constant",
-    pads: Any = None,
+    pads: Sequence[int] | None = None,
     value: float = 0.0,
-) -> Any:
+) -> Value:
     """The widths, before all axes and then after, and the number are inputs since opset 11."""
-    raw_pads = pads if pads_input is None else e.known_elements(pads_input, "the widths of a Pad")
+    raw_pads = pads or () if pads_input is None else e.known_integers(pads_input, "the widths of a Pad")
     rank = rank_of(x)
-    chosen = range(rank) if axes is None else [axis_in(a, rank) for a in e.known_elements(axes, "the axes of a Pad")]
+    chosen = range(rank) if axes is None else [axis_in(a, rank) for a in e.known_integers(axes, "the axes of a Pad")]
     sides = {a: (raw_pads[n], raw_pads[n + len(raw_pads) // 2]) for n, a in enumerate(chosen)}
     x = e.value(x)
     for axis, (before, after) in sides.items():  # negative widths cut
-        x = e.slice(x, axis, max(-before, 0), x.shape[axis] - max(-after, 0)) if min(before, after) < 0 else x
+        if min(before, after) < 0:
+            size = static_size(x.shape[axis], "an axis that is cut by a Pad")
+            x = e.slice(x, axis, max(-before, 0), size - max(-after, 0))
     widths = [max(w, 0) for a in range(rank) for w in sides.get(a, (0, 0))]
     if mode == "wrap":
         return _wrap_pad(e, x, widths)
@@ -301,11 +316,11 @@ def pad(
         raise GraphError(f"a Pad of mode {mode} is not supported\n  fix: constant, reflect, edge or wrap")
     if mode == "constant" and value_input is not None and not isinstance(value_input, np.ndarray):
         return _pad_with_tensor(e, x, widths, e.op("reshape", value_input, shape=()))
-    number = value if value_input is None else e.known_elements(value_input, "the number of a Pad")[0]
+    number = value if value_input is None else e.known_numbers(value_input, "the number of a Pad")[0]
     return e.op("nn.pad", x, pad_width=widths, pad_value=number if mode == "constant" else None, pad_mode=mode)
 
 
-def _wrap_pad(e: OnnxEmitter, x: OnnxValue, widths: list[int]) -> Any:
+def _wrap_pad(e: OnnxEmitter, x: Value, widths: list[int]) -> Value:
     """x with its other end before and behind it, along each axis."""
     for axis, (before, after) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
         if before or after:
@@ -314,7 +329,7 @@ def _wrap_pad(e: OnnxEmitter, x: OnnxValue, widths: list[int]) -> Any:
     return x
 
 
-def _pad_with_tensor(e: OnnxEmitter, x: Any, widths: list[int], number: Operand) -> Value:
+def _pad_with_tensor(e: OnnxEmitter, x: Value, widths: list[int], number: Value) -> Value:
     """x with a number that is data around it."""
     if x.dtype == "bool":
         raise GraphError(
@@ -343,13 +358,13 @@ def space_to_depth(e: OnnxEmitter, x: OnnxValue, blocksize: int) -> Value:
     return e.op("reshape", x, shape=(n, c * b**2, h // b, w // b))
 
 
-def _image(e: OnnxEmitter, x: OnnxValue) -> list[Any]:
+def _image(e: OnnxEmitter, x: OnnxValue) -> list[te.Expr | int]:
     if rank_of(x) != 4:
         raise GraphError(f"an image of {rank_of(x)} axes\n  fix: the 4 axes n, c, h, w")
     return e.sizes(x.shape)
 
 
-def _block(blocksize: int, parted: dict[str, tuple[Any, int]]) -> int:
+def _block(blocksize: int, parted: dict[str, tuple[te.Expr | int, int]]) -> int:
     """The size of a block, if it is positive and the sizes that it parts are multiples of their factors."""
     if blocksize < 1:
         raise GraphError(f"blocksize={blocksize}\n  fix: a block of at least 1")
@@ -362,43 +377,43 @@ def _block(blocksize: int, parted: dict[str, tuple[Any, int]]) -> int:
 
 
 @onnx_op("ConstantOfShape")
-def constant_of_shape(e: OnnxEmitter, shape_input: OnnxValue, value: Any = None) -> Any:
+def constant_of_shape(e: OnnxEmitter, shape_input: OnnxValue, value: onnx.TensorProto | None = None) -> OnnxValue:
     number = np.zeros(1, "float32") if value is None else array_of(value)
-    sizes = e.known_elements(shape_input, "the shape of a ConstantOfShape")
+    sizes = e.known_sizes(shape_input, "the shape of a ConstantOfShape")
     if negative := [size for size in sizes if isinstance(size, int) and size < 0]:
         raise GraphError(f"the size {negative[0]} in the shape {sizes}\n  fix: sizes from 0 on")
-    if all(isinstance(size, int) for size in sizes):
-        check_bytes(tuple(sizes), number.dtype)
-        return np.full(sizes, number.item(), number.dtype)
+    if (numbers := known_sizes(sizes)) is not None:
+        check_bytes(tuple(numbers), number.dtype)
+        return np.full(numbers, number.item(), number.dtype)
     return e.broadcast(e.constant(number.reshape(()), number.dtype.name), e.texts(sizes))
 
 
 @onnx_op("Range")
-def span(e: OnnxEmitter, start: OnnxValue, limit: Operand, delta: Operand) -> Value:
+def span(e: OnnxEmitter, start: OnnxValue, limit: OnnxValue, delta: OnnxValue) -> OnnxValue:
     """start, start + delta, ... below limit."""
     first, last, step = (e.known_elements(v, "a bound of a Range")[0] for v in (start, limit, delta))
-    if all(isinstance(v, (int, float)) for v in (first, last, step)):
+    if isinstance(first, (int, float)) and isinstance(last, (int, float)) and isinstance(step, (int, float)):
         if step == 0:
             raise GraphError(f"a Range from {first} to {last} of step 0\n  fix: another step")
         check_bytes((max(math.ceil((last - first) / step), 0),), dtype_of(start))
         return np.arange(first, last, step).astype(dtype_of(start))
-    if step != 1:
+    if step != 1 or isinstance(first, float) or isinstance(last, float):
         raise GraphError(f"a Range of step {step} to a size is not supported\n  fix: make this dimension static")
     return sized_range(e, first, simple(last - first), 1, "int64", e.name)
 
 
 @onnx_op("Trilu")
-def triangle(e: OnnxEmitter, x: Operand, k: OnnxValue | None = None, upper: int = 1) -> Value:
+def triangle(e: OnnxEmitter, x: Operand, k: Input = None, upper: int = 1) -> Value:
     """The part of x above a diagonal, or below; 0 elsewhere."""
-    offset = 0 if k is None else e.known_elements(k, "the diagonal of a Trilu")[0]
+    offset = 0 if k is None else e.known_integer(k, "the diagonal of a Trilu")
     return e.op("triu" if upper else "tril", x, k=offset)
 
 
 @onnx_op("OneHot")
-def one_hot(e: OnnxEmitter, indices: OnnxValue, depth: OnnxValue, values: OnnxValue, axis: int = -1) -> Any:
+def one_hot(e: OnnxEmitter, indices: OnnxValue, depth: OnnxValue, values: OnnxValue, axis: int = -1) -> Value:
     """Negative indices count from the end."""
-    off, on = e.known_elements(values, "the values of a OneHot")
-    count, positions = int(e.known_elements(depth, "the depth of a OneHot")[0]), e.value(indices)
+    off, on = e.known_numbers(values, "the values of a OneHot")
+    count, positions = e.known_integer(depth, "the depth of a OneHot"), e.value(indices)
     positions = e.cast(positions, "int64") if positions.dtype[:3] not in ("int", "uin") else positions
     positions = e.op("where", e.binary("less", positions, 0, positions.dtype), e.add(positions, count), positions)
     hot = e.op("one_hot", positions, depth=count, axis=axis, dtype="bool")

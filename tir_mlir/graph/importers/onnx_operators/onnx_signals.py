@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.emitter import OnnxValue, axis_in, static_size
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Input, OnnxEmitter, onnx_op
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import Value
 
 MAX_POINTS = 8192
 """The most points of a transform: the work grows with their square."""
@@ -21,7 +24,7 @@ def _matrices(n: int, outputs: int, inverse: bool) -> tuple[np.ndarray, np.ndarr
     return np.cos(angles) / by, np.sin(angles) / by
 
 
-def transform(e: OnnxEmitter, x: Any, n: int, inverse: bool, onesided: bool) -> Any:
+def transform(e: OnnxEmitter, x: Value, n: int, inverse: bool, onesided: bool) -> Value:
     """x (.., n, 1 or 2) -> (.., n or n // 2 + 1, 2): the transform along the last axis but one, real and imaginary."""
     if not 0 < n <= MAX_POINTS:
         raise GraphError(f"a transform of {n} points is not supported\n  fix: 1 to {MAX_POINTS} points")
@@ -38,7 +41,7 @@ def transform(e: OnnxEmitter, x: Any, n: int, inverse: bool, onesided: bool) -> 
     return e.op("stack", re, im, axis=axis)
 
 
-def _of_length(e: OnnxEmitter, x: OnnxValue, axis: int, n: int) -> Any:
+def _of_length(e: OnnxEmitter, x: Value, axis: int, n: int) -> Value:
     """x cut or filled up with zeros along an axis."""
     size = static_size(x.shape[axis], "the axis of a transform")
     if size > n:
@@ -51,24 +54,24 @@ def _of_length(e: OnnxEmitter, x: OnnxValue, axis: int, n: int) -> Any:
 def dft(
     e: OnnxEmitter,
     x: OnnxValue,
-    length: OnnxValue | None = None,
-    axis_input: OnnxValue | None = None,
+    length: Input = None,
+    axis_input: Input = None,
     axis: int = 1,
     inverse: int = 0,
     onesided: int = 0,
-) -> Any:
+) -> Value:
     """The axis is an input since opset 20, the last but one by default. onesided: half of the result, or of the input
     of an inverse, is not stored."""
     if e.opset >= 20:
-        axis = -2 if axis_input is None else int(e.known_elements(axis_input, "the axis of a DFT")[0])
+        axis = -2 if axis_input is None else e.known_integer(axis_input, "the axis of a DFT")
     x = e.value(x)
     rank, axis = len(x.shape), axis_in(axis, len(x.shape))
     size = static_size(x.shape[axis], "the axis of a transform")
     if inverse and onesided:
-        n = 2 * (size - 1) if length is None else int(e.known_elements(length, "the length of a DFT")[0])
+        n = 2 * (size - 1) if length is None else e.known_integer(length, "the length of a DFT")
         x = _full_spectrum(e, _of_length(e, x, axis, n // 2 + 1), axis, n)
     else:
-        n = size if length is None else int(e.known_elements(length, "the length of a DFT")[0])
+        n = size if length is None else e.known_integer(length, "the length of a DFT")
         x = _of_length(e, x, axis, n)
     order = [*(a for a in range(rank - 1) if a != axis), axis, rank - 1]
     y = transform(e, e.permute(x, order), n, bool(inverse), bool(onesided and not inverse))
@@ -76,7 +79,7 @@ def dft(
     return e.slice(y, rank - 1, 0, 1) if inverse and onesided else y
 
 
-def _full_spectrum(e: OnnxEmitter, x: Any, axis: int, n: int) -> Any:
+def _full_spectrum(e: OnnxEmitter, x: Value, axis: int, n: int) -> Value:
     """The spectrum of a real signal from its half: the rest is the conjugate in reverse."""
     rest = e.op("take", x, np.arange((n - 1) // 2, 0, -1), axis=axis)
     sign = e.constant(np.array([1, -1]), x.dtype)
@@ -84,13 +87,15 @@ def _full_spectrum(e: OnnxEmitter, x: Any, axis: int, n: int) -> Any:
 
 
 @onnx_op("STFT")
-def stft(e: OnnxEmitter, signal: Any, step: Any, window: Any = None, length: Any = None, onesided: int = 1) -> Any:
+def stft(
+    e: OnnxEmitter, signal: OnnxValue, step: OnnxValue, window: Input = None, length: Input = None, onesided: int = 1
+) -> Value:
     """(batch, samples, 1 or 2) -> (batch, frames, bins, 2): transforms of frames, each `step` after the last one."""
-    x, hop = e.value(signal), int(e.known_elements(step, "the step of an STFT")[0])
+    x, hop = e.value(signal), e.known_integer(step, "the step of an STFT")
     n = (
-        window.shape[0]
+        static_size(window.shape[0], "the window of an STFT")
         if length is None and window is not None
-        else int(e.known_elements(length, "the frame of an STFT")[0])
+        else e.known_integer(length, "the frame of an STFT")
     )
     samples = static_size(x.shape[1], "the samples of an STFT")
     frames = (samples - n) // hop + 1

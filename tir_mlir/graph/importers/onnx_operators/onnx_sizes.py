@@ -10,15 +10,15 @@ import numpy as np
 
 from tir_mlir.dialect.symbolic import is_nonnegative, linear
 from tir_mlir.graph.importers.emitter import size_form
-from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import Element, OnnxEmitter, Result
 from tir_mlir.te import Expr
 from tir_mlir.topi.sizes import simple
 
-Rule = Callable[..., Any]
+Rule = Callable[..., Element | None]
 """Of elements, sizes or numbers, that of the result; None where it differs from size to size."""
 
 
-def sizes_result(e: OnnxEmitter, kind: str, operands: Sequence[Any]) -> np.ndarray | None:
+def sizes_result(e: OnnxEmitter, kind: str, operands: Sequence[Result]) -> np.ndarray | None:
     """The result of an operator on arrays with sizes in them, element by element, as an array; None where it is not
     known: where the operator is another one, an operand is computed, or the values of the sizes decide."""
     arrays = [x for x in operands if isinstance(x, np.ndarray)]
@@ -37,11 +37,11 @@ def sizes_result(e: OnnxEmitter, kind: str, operands: Sequence[Any]) -> np.ndarr
     return result.reshape(rows[0].shape)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: np.generic | Expr) -> Element:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _sign(e: OnnxEmitter, x: Any, y: Any, or_equal: bool = False) -> int | None:
+def _sign(e: OnnxEmitter, x: Expr | int, y: Expr | int, or_equal: bool = False) -> int | None:
     """The sign of x - y for all sizes; or_equal: 1 also where it is 0 for some. None where sizes decide.
 
     A sign that is another one for a size of 0 only makes the graph one for sizes from 1 on.
@@ -57,15 +57,15 @@ def _sign(e: OnnxEmitter, x: Any, y: Any, or_equal: bool = False) -> int | None:
     return 0 if equal else None
 
 
-def _maximum(e: OnnxEmitter, *values: Any) -> Any:
+def _maximum(e: OnnxEmitter, *values: Expr | int) -> Expr | int | None:
     return _extremum(e, values, 1)
 
 
-def _minimum(e: OnnxEmitter, *values: Any) -> Any:
+def _minimum(e: OnnxEmitter, *values: Expr | int) -> Expr | int | None:
     return _extremum(e, values, -1)
 
 
-def _extremum(e: OnnxEmitter, values: Sequence[Any], wanted: int) -> Any:
+def _extremum(e: OnnxEmitter, values: Sequence[Expr | int], wanted: int) -> Expr | int | None:
     best = values[0]
     for value in values[1:]:
         sign = _sign(e, value, best, or_equal=True)
@@ -76,7 +76,7 @@ def _extremum(e: OnnxEmitter, values: Sequence[Any], wanted: int) -> Any:
 
 
 def _comparison(holds: Callable[[int, int], bool]) -> Rule:
-    def compare(e: OnnxEmitter, x: Any, y: Any) -> Any:
+    def compare(e: OnnxEmitter, x: Expr | int, y: Expr | int) -> bool | None:
         sign = _sign(e, x, y)
         return None if sign is None else holds(sign, 0)
 
@@ -84,22 +84,22 @@ def _comparison(holds: Callable[[int, int], bool]) -> Rule:
 
 
 def _arithmetic(fold: Callable[..., Any]) -> Rule:
-    def fold_sizes(e: OnnxEmitter, *values: Any) -> Any:
+    def fold_sizes(e: OnnxEmitter, *values: Expr | int) -> Expr | int:
         return simple(fold(*values))
 
     return fold_sizes
 
 
-def _quotient(fold: Callable[[Any, Any], Any]) -> Rule:
+def _quotient(fold: Callable[[Expr | int, int], Expr | int]) -> Rule:
     """Of divisors that are positive numbers."""
 
-    def fold_sizes(e: OnnxEmitter, x: Any, y: Any) -> Any:
+    def fold_sizes(e: OnnxEmitter, x: Expr | int, y: Expr | int) -> Expr | int | None:
         return simple(fold(x, y)) if isinstance(y, int) and y > 0 else None
 
     return fold_sizes
 
 
-def _where(e: OnnxEmitter, condition: Any, x: Any, y: Any) -> Any:
+def _where(e: OnnxEmitter, condition: Element, x: Expr | int, y: Expr | int) -> Expr | int | None:
     return (x if condition else y) if isinstance(condition, bool) else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def array_of(tensor: onnx.TensorProto) -> np.ndarray:
         raise GraphError(f"the data of {_name(tensor)} are not those of {shape} {kind}: {error}{_EXPORT}") from error
 
 
-def dense_array(tensor: Any) -> np.ndarray:
+def dense_array(tensor: onnx.SparseTensorProto) -> np.ndarray:
     """A SparseTensorProto -> its array, 0 where it has no element. Errors: GraphError as of `array_of`."""
     values, shape = array_of(tensor.values), tuple(tensor.dims)
     positions = array_of(tensor.indices)
@@ -75,13 +75,13 @@ def _name(tensor: onnx.TensorProto) -> str:
     return f"the tensor {tensor.name}" if tensor.name else "a tensor"
 
 
-def bytes_of(shape: Sequence[Any], dtype: str) -> int:
+def bytes_of(shape: Sequence[object], dtype: str) -> int:
     """The bytes of a tensor, with 1 for each size that is not a number."""
     width = 1 if dtype == "bool" else int("".join(c for c in dtype if c.isdigit())) // 8
     return math.prod(size for size in shape if isinstance(size, int)) * width
 
 
-def check_bytes(shape: tuple[int, ...], dtype: Any) -> None:
+def check_bytes(shape: tuple[int, ...], dtype: np.dtype | str) -> None:
     """Refuse a tensor that is computed at import, if it is larger than a file of ONNX can hold. Errors: GraphError."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size > MOST_BYTES:
