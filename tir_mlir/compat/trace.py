@@ -13,7 +13,7 @@ from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandl
 from tir_mlir.schedule.trace.instruction import Instruction as Step
 from tir_mlir.schedule.trace.instruction import InstructionKind
 from tir_mlir.schedule.trace.json_text import step_of
-from tir_mlir.te import Var
+from tir_mlir.te import Tensor, Var
 from tir_mlir.te.expr import Expr, rename_keys
 
 
@@ -61,7 +61,7 @@ class _NewStep(_Alias):
         return step_of(kind, _with_handles(inputs), _with_handles(attrs), _with_handles(outputs))
 
 
-TraceValue: TypeAlias = "Handle | Expr | Sequence[TraceValue] | str | bool | int | float | None"
+TraceValue: TypeAlias = "Handle | Expr | Tensor | Sequence[TraceValue] | str | bool | int | float | None"
 _RESULTS: WeakValueDictionary[str, ExprHandle] = WeakValueDictionary()
 """The handles of variables, by their keys."""
 
