@@ -46,8 +46,4 @@ class Sampling:
         order, shares = np.empty(given.size, np.int64), np.empty(given.size, np.float64)
         addresses = order.ctypes.data, shares.ctypes.data
         how = self.native
-        return loop().token(given.ctypes.data, given.size, _address(how), number, sequence, *addresses)
-
-
-def _address(structure: LoopSampling) -> int:
-    return ctypes.addressof(structure)
+        return loop().token(given.ctypes.data, given.size, ctypes.addressof(how), number, sequence, *addresses)

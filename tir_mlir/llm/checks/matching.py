@@ -63,11 +63,9 @@ class Parameters:
         for name, tensor in files.items():
             whole = f"{self.prefix}.{name}"
             known = name in self.shapes or whole in files or name.startswith(f"{self.prefix}.")
-            found[name if known or not self._is_below(whole) else whole] = tensor
+            lacks_prefix = not known and (whole in self.shapes or whole.startswith(self.layers))
+            found[whole if lacks_prefix else name] = tensor
         return found
-
-    def _is_below(self, name: str) -> bool:
-        return name in self.shapes or name.startswith(self.layers)
 
     def match_tensors(self, path: Path, files: Mapping[str, T]) -> dict[str, T]:
         """The tensor of each parameter. Raises ArgumentError for one that is missing or of another shape, and for a

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.llm.native.parameters import CAPACITY, words
 from tir_mlir.llm.native.parts import KINDS, CompiledLayer, CompiledProgram, Parts
 
@@ -18,11 +17,7 @@ def arena_bytes(parts: Parts) -> int:
     limits = parts.limits
     most = -(-(limits.context + limits.chunk) // STEP) * STEP
     plans = [p.plan for layer in (*parts.layers, *parts.scores) for p in (layer.one, layer.chunk)]
-    return max(_arena(plan, most) for plan in plans)
-
-
-def _arena(plan: ExecutionPlan, capacity: int) -> int:
-    return plan.arena.layout({CAPACITY: capacity})[1]
+    return max(plan.arena.layout({CAPACITY: most})[1] for plan in plans)
 
 
 class NativeModel:

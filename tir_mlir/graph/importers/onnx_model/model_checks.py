@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import graphlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
@@ -26,14 +26,15 @@ def check_graph(graph: onnx.GraphProto) -> None:
         what = "has no graph" if not graph.ByteSize() else "returns nothing"
         raise GraphError(f"from_onnx: the model {what}\n  fix: a file with a graph that has outputs")
     definers: dict[str, str] = {}
-    for kind, names in (("the inputs", [x.name for x in graph.input]), ("the initializers", _initializers(graph))):
+    initializers = [x.name for x in graph.initializer] + [x.values.name for x in graph.sparse_initializer]
+    for kind, names in (("the inputs", [x.name for x in graph.input]), ("the initializers", initializers)):
         seen: set[str] = set()
         for name in names:
             if name in seen:
                 raise GraphError(f"from_onnx: {kind} have the name {name} twice{_EXPORT}")
             seen.add(name)
             definers[name] = f"{kind[4:-1]} {name}"
-    for node, name in _results(graph):
+    for node, name in [(maker, result) for maker in graph.node for result in maker.output if result]:
         if name in definers:
             raise GraphError(f"from_onnx: the {definers[name]} and the node {node_name(node)} define {name}{_EXPORT}")
         definers[name] = f"node {node_name(node)}"
@@ -148,14 +149,6 @@ def result_name(node: onnx.NodeProto, number: int, version: int) -> str:
         return node.output[number]
     results = onnx.defs.get_schema(node.op_type, version, "").outputs
     return f"{node.output[number]} ({results[min(number, len(results) - 1)].name})"
-
-
-def _initializers(graph: onnx.GraphProto) -> list[str]:
-    return [x.name for x in graph.initializer] + [x.values.name for x in graph.sparse_initializer]
-
-
-def _results(graph: onnx.GraphProto) -> Iterator[tuple[onnx.NodeProto, str]]:
-    return ((node, name) for node in graph.node for name in node.output if name)
 
 
 MOST_INLINED = 1 << 16

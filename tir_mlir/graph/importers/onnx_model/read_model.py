@@ -130,7 +130,10 @@ def _read_data(tensor: onnx.TensorProto, folder: Path) -> None:
     try:
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", -1))
     except ValueError:
-        raise _read_error(tensor, "its offset or length is not a number") from None
+        raise GraphError(
+            f"from_onnx: the data of the tensor {tensor.name} cannot be read: its offset or length is not a number\n"
+            "  fix: copy all its files"
+        ) from None
     try:
         source = given_files.file_inside(folder, entries.get("location"))
         size = source.stat().st_size
@@ -142,9 +145,3 @@ def _read_data(tensor: onnx.TensorProto, folder: Path) -> None:
         tensor.raw_data = file.read(length)
     tensor.data_location = onnx.TensorProto.DEFAULT
     del tensor.external_data[:]
-
-
-def _read_error(tensor: onnx.TensorProto, why: str) -> GraphError:
-    return GraphError(
-        f"from_onnx: the data of the tensor {tensor.name} cannot be read: {why}\n  fix: copy all its files"
-    )

@@ -49,6 +49,10 @@ def onnx_op(*names: str, domain: str = "") -> Callable[[TranslationT], Translati
     return put
 
 
+microsoft_op = partial(onnx_op, domain=MICROSOFT)
+"""`onnx_op` for those of ONNX Runtime."""
+
+
 def translations() -> dict[str, Translation]:
     """All translations: those of the operators of graphs that are one of ONNX, and the functions of `TABLE`."""
     rows = {name: _of_row(row) for row in OPERATORS.values() for name in row.onnx.split()}
@@ -60,9 +64,6 @@ def _of_row(row: Operator) -> Translation:
         return lambda e, x: e.op(row.name, x)
     return lambda e, x, y: e.op(row.name, x, y)
 
-
-microsoft_op = partial(onnx_op, domain=MICROSOFT)
-"""`onnx_op` for those of ONNX Runtime."""
 
 STORAGE_TYPES = {
     "int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8",

@@ -57,14 +57,6 @@ def _sign(e: OnnxEmitter, x: Expr | int, y: Expr | int, or_equal: bool = False) 
     return 0 if equal else None
 
 
-def _maximum(e: OnnxEmitter, *values: Expr | int) -> Expr | int | None:
-    return _extremum(e, values, 1)
-
-
-def _minimum(e: OnnxEmitter, *values: Expr | int) -> Expr | int | None:
-    return _extremum(e, values, -1)
-
-
 def _extremum(e: OnnxEmitter, values: Sequence[Expr | int], wanted: int) -> Expr | int | None:
     best = values[0]
     for value in values[1:]:
@@ -110,5 +102,6 @@ COMPARISONS = {
 RULES: dict[str, Rule] = {
     "Add": _arithmetic(operator.add), "Sub": _arithmetic(operator.sub), "Mul": _arithmetic(operator.mul),
     "Neg": _arithmetic(operator.neg), "Div": _quotient(operator.floordiv), "Mod": _quotient(operator.mod),
-    "Max": _maximum, "Min": _minimum, "Where": _where, **COMPARISONS,
+    "Max": lambda e, *values: _extremum(e, values, 1), "Min": lambda e, *values: _extremum(e, values, -1),
+    "Where": _where, **COMPARISONS,
 }  # fmt: skip
