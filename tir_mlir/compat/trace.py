@@ -82,10 +82,11 @@ def _with_handles(value: TraceValue) -> Any:
             handle = _RESULTS[value.key] = ExprRV()  # type: ignore[assignment]
             return handle
         return _RESULTS[value.key]
-    names = {key: f"v{n}" for n, key in enumerate(value.leaves)}
+    leaves = {key: leaf for key, leaf in value.leaves.items() if isinstance(leaf, Var)}
+    names = {key: f"v{n}" for n, key in enumerate(leaves)}
     try:
         text = ast.unparse(rename_keys(value.node, names))
-        return parse_formula(text, {names[key]: _with_handles(leaf) for key, leaf in value.leaves.items()})
+        return parse_formula(text, {names[key]: _with_handles(leaf) for key, leaf in leaves.items()})
     except (KeyError, ValueError) as error:
         raise TraceError(f"{short_repr(value)} in a trace: {error}") from None
 
