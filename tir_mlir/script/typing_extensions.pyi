@@ -10,12 +10,7 @@ from typing import Any
 from tir_mlir.script.module import PrimFunc
 
 def no_type_check(
-    func: Callable[..., Any] = ...,
-    /,
-    *,
-    private: bool = False,
-    check_well_formed: bool = True,
-    s_tir: bool = True,
+    func: Callable[..., Any] = ..., /, *, private: bool = False, check_well_formed: bool = True, s_tir: bool = True
 ) -> PrimFunc:
     """Parse a function as a tensor program.
 

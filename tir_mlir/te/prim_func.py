@@ -17,8 +17,8 @@ from tir_mlir.script.parser import FunctionSource, arithmetic, build
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.items import dtype_of
 from tir_mlir.script.parser.statements import FunctionParser
-from tir_mlir.te import expr, script_ast
-from tir_mlir.te.expr import Expr, Var, rename_keys, subscript, t_call
+from tir_mlir.te import expr
+from tir_mlir.te.expr import Expr, Size, Var, rename_keys, subscript, t_call, t_name
 from tir_mlir.te.source_location import TeSource, file_of, refuse, set_location
 from tir_mlir.te.statements import StatementsOp
 from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor, UpdateOp
@@ -77,14 +77,14 @@ def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp | StatementsOp]:
 def _check_inputs(args: Sequence[Leaf], order: Sequence[ComputeOp | StatementsOp]) -> None:
     """Check that all inputs and variables of the computations are bound by the parameters."""
     param_keys = {a.key for a in args}
-    bound = {key for a in args for key in script_ast.sizes_of(a)} | param_keys
+    bound = {key for a in args for key in _sizes_of(a)} | param_keys
     for op in order:
         for tensor in op.input_tensors:
             if isinstance(tensor.op, PlaceholderOp) and tensor.key not in param_keys:
                 raise refuse(f"{op.name} reads {tensor.name}, a placeholder that is not a parameter: add it")
     variables: dict[str, tuple[Var, str]] = {}
     for tensor in [*(a for a in args if isinstance(a, Tensor)), *(t for op in order for t in op.tensors)]:
-        variables |= {key: (var, f"the shape of {tensor.name}") for key, var in script_ast.sizes_of(tensor).items()}
+        variables |= {key: (var, f"the shape of {tensor.name}") for key, var in _sizes_of(tensor).items()}
     for op in order:
         variables |= {key: (var, op.name) for key, var in op.variables.items()}
     for key, (var, where) in variables.items():
@@ -97,31 +97,29 @@ class _FunctionBuilder:
 
     def __init__(self, args: Sequence[Leaf]):
         self.args = args
-        self.names = script_ast.KeyNames()
+        self.names = KeyNames()
         self.blocks: set[str] = set()
-        sizes = {k: v for a in args for k, v in script_ast.sizes_of(a).items()}
+        sizes = {k: v for a in args for k, v in _sizes_of(a).items()}
         for leaf in [*args, *(v for k, v in sizes.items() if all(k != a.key for a in args))]:
             self.names.give(leaf.key, leaf.name)
 
     def module(self, order: Sequence[ComputeOp | StatementsOp], assume: Sequence[Expr]) -> IRModule:
-        params = [script_ast.parameter(a, self.names) for a in self.args]
+        params = [_parameter(a, self.names) for a in self.args]
         origin = order[0].location if order else set_location(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
-        body: list[ast.stmt] = [ast.Expr(script_ast.call("func_attr", attributes))]
+        body: list[ast.stmt] = [ast.Expr(_call("func_attr", attributes))]
         param_keys = {a.key for a in self.args}
         body += [
-            script_ast.assign(self.names.of[k], script_ast.call("int32"))
-            for k in dict.fromkeys(key for a in self.args for key in script_ast.sizes_of(a))
+            _assign(self.names.of[k], _call("int32"))
+            for k in dict.fromkeys(key for a in self.args for key in _sizes_of(a))
             if k not in param_keys
         ]
-        body += [
-            ast.Expr(script_ast.call("assume", rename_keys(condition.node, self.names.of))) for condition in assume
-        ]
+        body += [ast.Expr(_call("assume", rename_keys(condition.node, self.names.of))) for condition in assume]
         for op in order:
             statements = self._operation(op)
-            script_ast.copy_location(op.location, statements)
+            _copy_location(op.location, statements)
             body += statements
-        function = script_ast.function(params, body, origin)
+        function = _function(params, body, origin)
         return build([FunctionSource("main", function, TeSource(file_of(origin)), {"T": tir})])
 
     def _operation(self, op: ComputeOp | StatementsOp) -> list[ast.stmt]:
@@ -129,9 +127,9 @@ class _FunctionBuilder:
         statements: list[ast.stmt] = []
         for tensor in op.tensors:
             if tensor.key not in self.names.of:
-                shape = script_ast.shape(tensor.shape, self.names)
-                alloc = script_ast.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
-                statements.append(script_ast.assign(self.names.give(tensor.key, tensor.name), alloc))
+                shape = _shape(tensor.shape, self.names)
+                alloc = _call("alloc_buffer", shape, ast.Constant(tensor.dtype))
+                statements.append(_assign(self.names.give(tensor.key, tensor.name), alloc))
         if isinstance(op, StatementsOp):
             return statements + self._nest(op.axis, {}, [(op.name, lambda: self._statements_block(op))])
         if isinstance(op, UpdateOp):
@@ -155,7 +153,7 @@ class _FunctionBuilder:
         loops = [self.names.fresh(a.name) for a in axes]
         body = [self._block(axes, attrs, title, loops, values) for title, values in blocks]
         for axis, variable in reversed(list(zip(axes, loops, strict=True))):
-            body = [script_ast.loop(variable, self._bounds(axis), body)]
+            body = [_loop(variable, self._bounds(axis), body)]
         for variable in loops:
             self.names.forget(variable)
         return body
@@ -163,8 +161,8 @@ class _FunctionBuilder:
     def _bounds(self, axis: IterVar) -> list[ast.expr]:
         low, extent = axis.dom.min, axis.dom.extent
         if isinstance(low, int) and low == 0:
-            return [script_ast.size(extent, self.names)]
-        return [script_ast.size(low, self.names), script_ast.size(low + extent, self.names)]
+            return [_size(extent, self.names)]
+        return [_size(low, self.names), _size(low + extent, self.names)]
 
     def _block(
         self, axes: Sequence[IterVar], attrs: Mapping[str, object], title: str, loops: list[str], values: MakeStatements
@@ -176,12 +174,12 @@ class _FunctionBuilder:
             bounds = self._bounds(axis)
             domain = bounds[0] if len(bounds) == 1 else ast.Tuple(bounds, ast.Load())
             kind = "axis.reduce" if axis.is_reduce else "axis.opaque" if axis.is_ordered else "axis.spatial"
-            body.append(script_ast.assign(iterator, script_ast.call(kind, domain, script_ast.name(variable))))
+            body.append(_assign(iterator, _call(kind, domain, _name(variable))))
         if not axes:
             iters = [self.names.fresh("vi")]
-            body.append(script_ast.assign(iters[0], script_ast.call("axis.spatial", ast.Constant(1), ast.Constant(0))))
+            body.append(_assign(iters[0], _call("axis.spatial", ast.Constant(1), ast.Constant(0))))
         if attrs:
-            body.append(ast.Expr(script_ast.call("block_attr", _plain(attrs))))
+            body.append(ast.Expr(_call("block_attr", _plain(attrs))))
         body += values()
         for iterator in iters:
             self.names.forget(iterator)
@@ -190,7 +188,7 @@ class _FunctionBuilder:
             number += 1
             unique = f"{title}_{number}"
         self.blocks.add(unique)
-        return script_ast.with_statement(script_ast.call("block", ast.Constant(unique)), body)
+        return _with_statement(_call("block", ast.Constant(unique)), body)
 
     def _values(self, op: ComputeOp) -> list[ast.stmt]:
         """The stores of a block; a reduction includes its init."""
@@ -206,7 +204,7 @@ class _FunctionBuilder:
                 for n, e in zip(new, reduction.reducer.identity(types), strict=True)
             ]
         results = reduction.reducer.combine(old, new)
-        return [script_ast.with_statement(script_ast.call("init"), self._starts(op)), *self._update(op, results)]
+        return [_with_statement(_call("init"), self._starts(op)), *self._update(op, results)]
 
     def _starts(self, op: ComputeOp) -> list[ast.stmt]:
         """The stores of the start values of a reduction."""
@@ -219,12 +217,9 @@ class _FunctionBuilder:
         if len(results) == 1:
             return [self._store(op.tensors[0], op.axis, results[0])]
         variables = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
-        statements = [
-            script_ast.assign(k, rename_keys(r.node, self.names.of)) for k, r in zip(variables, results, strict=True)
-        ]
+        statements = [_assign(k, rename_keys(r.node, self.names.of)) for k, r in zip(variables, results, strict=True)]
         statements += [
-            ast.Assign([self._target(t, op.axis)], script_ast.name(k))
-            for t, k in zip(op.tensors, variables, strict=True)
+            ast.Assign([self._target(t, op.axis)], _name(k)) for t, k in zip(op.tensors, variables, strict=True)
         ]
         for variable in variables:
             self.names.forget(variable)
@@ -318,12 +313,12 @@ def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
 
     Expressions of equal structure have equal types: they are parsed once.
     """
-    leaves, names = _leaves(exprs), script_ast.KeyNames()
+    leaves, names = _leaves(exprs), KeyNames()
     for key, leaf in leaves.items():
         names.give(key, leaf.name)
-    params = [script_ast.parameter(leaf, names) for leaf in leaves.values()]
+    params = [_parameter(leaf, names) for leaf in leaves.values()]
     probe = set_location(Probe([rename_keys(e.node, names.of) for e in exprs]))
-    function = script_ast.function(params, [probe], set_location(ast.Pass()))
+    function = _function(params, [probe], set_location(ast.Pass()))
     with enter_context():
         state = ParserState(TeSource(file_of(probe)), Scope({"T": tir}, assigned_names(function)), ir.Module.create())
         prober = _Prober(state)
@@ -334,4 +329,89 @@ def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
 def _leaves(exprs: Sequence[Expr]) -> dict[str, Leaf]:
     """What expressions read, by key, after the named sizes of its shape."""
     read = {key: leaf for expr in exprs for key, leaf in expr.leaves.items()}
-    return {key: size for leaf in read.values() for key, size in script_ast.sizes_of(leaf).items()} | read
+    return {key: size for leaf in read.values() for key, size in _sizes_of(leaf).items()} | read
+
+
+class KeyNames:
+    """Unique readable names for the keys in an AST."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, str] = {}
+        self._used = {"T"}
+
+    def give(self, key: str, hint: str) -> str:
+        """A name for a key."""
+        self.of[key] = self.fresh(hint)
+        return self.of[key]
+
+    def fresh(self, hint: str) -> str:
+        """`hint`, or with the first free suffix `_1`, `_2`, ..."""
+        name, number = hint, 0
+        while name in self._used:
+            number += 1
+            name = f"{hint}_{number}"
+        self._used.add(name)
+        return name
+
+    def forget(self, name: str) -> None:
+        """Release a name at the end of its loop or block."""
+        self._used.discard(name)
+
+
+def _sizes_of(leaf: Leaf) -> dict[str, Var]:
+    """The variables in the shape of a tensor."""
+    sizes = () if isinstance(leaf, Var) else [size for size in leaf.shape if isinstance(size, Expr)]
+    return {key: var for size in sizes for key, var in size.leaves.items() if isinstance(var, Var)}
+
+
+def _size(value: Size, names: KeyNames) -> ast.expr:
+    """An extent: a number or an expression of shape variables."""
+    return rename_keys(value.node, names.of) if isinstance(value, Expr) else ast.Constant(value)
+
+
+def _shape(values: Sequence[Size], names: KeyNames) -> ast.expr:
+    return ast.Tuple([_size(v, names) for v in values], ast.Load())
+
+
+def _parameter(leaf: Leaf, names: KeyNames) -> ast.arg:
+    """`A: T.Buffer((n, 16), "float32")` for a tensor, `n: T.int32` for a variable."""
+    if isinstance(leaf, Var):
+        return ast.arg(names.of[leaf.key], t_name(leaf.dtype))
+    return ast.arg(names.of[leaf.key], _call("Buffer", _shape(leaf.shape, names), ast.Constant(leaf.dtype)))
+
+
+def _call(word: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(t_name(word), list(args), [])
+
+
+def _name(text: str) -> ast.Name:
+    return ast.Name(text, ast.Load())
+
+
+def _assign(target: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(target, ast.Store())], value)
+
+
+def _loop(variable: str, bounds: Sequence[ast.expr], body: list[ast.stmt]) -> ast.stmt:
+    """`for variable in T.serial(bounds)`."""
+    return ast.For(ast.Name(variable, ast.Store()), _call("serial", *bounds), body, [])
+
+
+def _with_statement(head: ast.Call, body: list[ast.stmt]) -> ast.stmt:
+    """`with head:`."""
+    return ast.With([ast.withitem(head)], body)
+
+
+def _function(params: list[ast.arg], body: list[ast.stmt], origin: ast.AST) -> ast.FunctionDef:
+    arguments = ast.arguments([], params, None, [], [], None, [])
+    definition = ast.FunctionDef("main", arguments, body, [])
+    _copy_location(origin, [definition])
+    return definition
+
+
+def _copy_location(origin: ast.AST, nodes: Sequence[ast.AST]) -> None:
+    """Copy the location of `origin` to every node without one."""
+    marks = ("lineno", "end_lineno", "col_offset", "end_col_offset", "file")
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        if "lineno" in node._attributes and "lineno" not in node.__dict__:
+            node.__dict__ |= {mark: getattr(origin, mark) for mark in marks}

@@ -67,11 +67,7 @@ class StatementsOp:
 
 
 def statements(
-    shape: Shape,
-    operands: Sequence[Tensor],
-    results: Sequence[tuple[Shape, str]],
-    body: Callable[..., None],
-    name: str,
+    shape: Shape, operands: Sequence[Tensor], results: Sequence[tuple[Shape, str]], body: Callable[..., None], name: str
 ) -> Any:
     """Tensors that a block writes: at each point of `shape`, which are independent, it runs `body`.
 

@@ -38,20 +38,11 @@ from tir_mlir.topi.shapes import *  # noqa: F403
 from tir_mlir.topi.sorting import *  # noqa: F403
 from tir_mlir.topi.special_functions import *  # noqa: F403
 
-__all__ = ["image", "nn"]
-__all__ += _broadcast.__all__
-__all__ += _creation.__all__
-__all__ += _elementwise.__all__
-__all__ += _indexing.__all__
-__all__ += _joining.__all__
-__all__ += _prefix_sums.__all__
-__all__ += _products.__all__
-__all__ += _quantization.__all__
-__all__ += _reductions.__all__
-__all__ += _scalar_operators.__all__
-__all__ += _shapes.__all__
-__all__ += _sorting.__all__
-__all__ += _special_functions.__all__
+__all__ = [
+    "image", "nn", *_broadcast.__all__, *_creation.__all__, *_elementwise.__all__, *_indexing.__all__,
+    *_joining.__all__, *_prefix_sums.__all__, *_products.__all__, *_quantization.__all__, *_reductions.__all__,
+    *_scalar_operators.__all__, *_shapes.__all__, *_sorting.__all__, *_special_functions.__all__,
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> _NoReturn:

@@ -7,16 +7,7 @@ from collections.abc import Callable
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.operands import (
-    DTYPES,
-    constant,
-    describe_tensor,
-    floats,
-    is_float,
-    numbers,
-    refuse,
-    tensor,
-)
+from tir_mlir.topi.operands import DTYPES, constant, describe_tensor, floats, is_float, numbers, refuse, tensor
 
 __all__ = ["astype", "bitwise_not", "cast", "clip", "negative", "reciprocal", "sign", "square"]
 

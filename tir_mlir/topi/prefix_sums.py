@@ -6,17 +6,7 @@ from collections.abc import Sequence
 
 from tir_mlir import te
 from tir_mlir.te.statements import T
-from tir_mlir.topi.operands import (
-    Axes,
-    as_type,
-    axis_of,
-    constant,
-    floats,
-    is_float,
-    numbers,
-    tensor,
-    wide_type,
-)
+from tir_mlir.topi.operands import Axes, as_type, axis_of, constant, floats, is_float, numbers, tensor, wide_type
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.shapes import reshape
 from tir_mlir.topi.sizes import ceil_quotient, exact_quotient, number, ravel_index, total, unravel_index

@@ -19,14 +19,7 @@ from tir_mlir.dialect.ops import SCALAR_FUNCTIONS
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import Construct, DType, Macro, is_construct
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.script.parser import (
-    arithmetic,
-    conditions,
-    inlined_calls,
-    module_calls,
-    pointers,
-    vector_expressions,
-)
+from tir_mlir.script.parser import arithmetic, conditions, inlined_calls, module_calls, pointers, vector_expressions
 from tir_mlir.script.parser.items import (
     Const,
     Expr,

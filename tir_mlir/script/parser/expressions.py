@@ -42,10 +42,7 @@ _PYTHON: dict[str, Callable[..., object]] = {
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 _IDENTITY: dict[type, Callable[[object, object], bool]] = {ast.Is: operator.is_, ast.IsNot: operator.is_not}
-_MEMBERSHIP: dict[type, Callable[..., bool]] = {
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-}
+_MEMBERSHIP: dict[type, Callable[..., bool]] = {ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b}
 
 
 class Evaluator:

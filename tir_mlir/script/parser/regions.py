@@ -33,8 +33,7 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
             declare(Block(block.op), key, listed)
         except KeyError:
             raise evaluate.state.error(
-                call,
-                "a declared region may use only iters of its block and of enclosing blocks, and shape variables",
+                call, "a declared region may use only iters of its block and of enclosing blocks, and shape variables"
             ) from None
 
 

@@ -7,16 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from tir_mlir import te
-from tir_mlir.topi.operands import (
-    as_type,
-    constant,
-    describe_tensor,
-    floats,
-    one_of,
-    one_type,
-    refuse,
-    wide_type,
-)
+from tir_mlir.topi.operands import as_type, constant, describe_tensor, floats, one_of, one_type, refuse, wide_type
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import are_equal, number
 
@@ -128,9 +119,7 @@ class _Table:
             at = self._reflect(at, sizes)
         numbers = te.compute(at.shape, lambda *i: te.Select(te.isnan(at(*i)), self.real(0), at(*i)), name="T_number")
         return te.compute(
-            at.shape,
-            lambda *i: te.min(te.max(numbers(*i), self.real(0)), sizes(i[0]) - self.real(1)),
-            name="T_border",
+            at.shape, lambda *i: te.min(te.max(numbers(*i), self.real(0)), sizes(i[0]) - self.real(1)), name="T_border"
         )
 
     def _reflect(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:

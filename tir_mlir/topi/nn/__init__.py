@@ -28,17 +28,11 @@ from tir_mlir.topi.operands import missing_name_error as _absent
 from tir_mlir.topi.products import batch_matmul
 from tir_mlir.topi.shapes import flatten
 
-__all__ = ["batch_matmul", "flatten", "one_hot", "upsampling"]
-__all__ += _activations.__all__
-__all__ += _attention.__all__
-__all__ += _convolution.__all__
-__all__ += _convolutions_by_layout.__all__
-__all__ += _dense.__all__
-__all__ += _normalization.__all__
-__all__ += _padding.__all__
-__all__ += _pooling.__all__
-__all__ += _transposed_convolution.__all__
-__all__ += _windows.__all__
+__all__ = [
+    "batch_matmul", "flatten", "one_hot", "upsampling", *_activations.__all__, *_attention.__all__,
+    *_convolution.__all__, *_convolutions_by_layout.__all__, *_dense.__all__, *_normalization.__all__,
+    *_padding.__all__, *_pooling.__all__, *_transposed_convolution.__all__, *_windows.__all__,
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> _NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir import te
+from tir_mlir.te import Tensor
 from tir_mlir.topi.layouts import layout
 from tir_mlir.topi.nn.convolution import Window, conv1d, conv2d, conv3d, convolve
 from tir_mlir.topi.nn.transposed_convolution import conv2d_transpose
@@ -17,13 +18,8 @@ __all__ = [
 
 
 def conv1d_ncw(
-    data: te.Tensor,
-    kernel: te.Tensor,
-    strides: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
+    data: Tensor, kernel: Tensor, strides: Ints = 1, padding: Ints = 0, dilation: Ints = 1, out_dtype: str | None = None
+) -> Tensor:
     """`conv1d` of images (n, c, w) with weights (features, c, kernel) -> (n, features, out).
 
     Options are those of `conv1d`; the block has TVM's name for this layout.
@@ -32,13 +28,8 @@ def conv1d_ncw(
 
 
 def conv1d_nwc(
-    data: te.Tensor,
-    kernel: te.Tensor,
-    strides: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
+    data: Tensor, kernel: Tensor, strides: Ints = 1, padding: Ints = 0, dilation: Ints = 1, out_dtype: str | None = None
+) -> Tensor:
     """`conv1d` of images (n, w, c) with weights (kernel, c, features) -> (n, out, features).
 
     Options are those of `conv1d`; the block has TVM's name for this layout.
@@ -47,13 +38,8 @@ def conv1d_nwc(
 
 
 def conv2d_nchw(
-    data: te.Tensor,
-    kernel: te.Tensor,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
+    data: Tensor, kernel: Tensor, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1, out_dtype: str | None = None
+) -> Tensor:
     """`conv2d` of images (n, c, h, w) with weights (features, c, kernel h, kernel w) -> (n, features, ..).
 
     Options are those of `conv2d`; the block has TVM's name for this layout.
@@ -62,13 +48,8 @@ def conv2d_nchw(
 
 
 def conv2d_nhwc(
-    data: te.Tensor,
-    kernel: te.Tensor,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
+    data: Tensor, kernel: Tensor, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1, out_dtype: str | None = None
+) -> Tensor:
     """`conv2d` of images (n, h, w, c) with weights (kernel h, kernel w, c, features) -> (n, .., features).
 
     Options are those of `conv2d`; the block has TVM's name for this layout.
@@ -77,13 +58,8 @@ def conv2d_nhwc(
 
 
 def conv2d_hwcn(
-    data: te.Tensor,
-    kernel: te.Tensor,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
+    data: Tensor, kernel: Tensor, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1, out_dtype: str | None = None
+) -> Tensor:
     """`conv2d` of images (h, w, c, n) with weights (kernel h, kernel w, c, features) -> (.., features, n).
 
     Options are those of `conv2d`; the block has TVM's name for this layout.
@@ -92,14 +68,14 @@ def conv2d_hwcn(
 
 
 def conv3d_ncdhw(
-    data: te.Tensor,
-    kernel: te.Tensor,
+    data: Tensor,
+    kernel: Tensor,
     stride: Ints = 1,
     padding: Ints = 0,
     dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
-) -> te.Tensor:
+) -> Tensor:
     """`conv3d` of volumes (n, c, d, h, w) with weights (features, c, kernel ..) -> (n, features, ..).
 
     Options are those of `conv3d`; the block has TVM's name for this layout.
@@ -108,14 +84,14 @@ def conv3d_ncdhw(
 
 
 def conv3d_ndhwc(
-    data: te.Tensor,
-    kernel: te.Tensor,
+    data: Tensor,
+    kernel: Tensor,
     stride: Ints = 1,
     padding: Ints = 0,
     dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
-) -> te.Tensor:
+) -> Tensor:
     """`conv3d` of volumes (n, d, h, w, c) with weights (kernel .., c, features) -> (n, .., features).
 
     Options are those of `conv3d`; the block has TVM's name for this layout.
@@ -124,14 +100,14 @@ def conv3d_ndhwc(
 
 
 def group_conv2d_nchw(
-    data: te.Tensor,
-    kernel: te.Tensor,
+    data: Tensor,
+    kernel: Tensor,
     stride: Ints = 1,
     padding: Ints = 0,
     dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
-) -> te.Tensor:
+) -> Tensor:
     """`conv2d` of groups of channels: (n, c, h, w), (features, c / groups, kernel ..) -> (n, features, ..).
 
     Options are those of `conv2d`; groups divides the channels and the features.
@@ -140,14 +116,14 @@ def group_conv2d_nchw(
 
 
 def group_conv2d_nhwc(
-    data: te.Tensor,
-    kernel: te.Tensor,
+    data: Tensor,
+    kernel: Tensor,
     stride: Ints = 1,
     padding: Ints = 0,
     dilation: Ints = 1,
     groups: int = 1,
     out_dtype: str | None = None,
-) -> te.Tensor:
+) -> Tensor:
     """`conv2d` of groups of channels: (n, h, w, c), (kernel .., c / groups, features) -> (n, .., features).
 
     Options are those of `conv2d`; groups divides the channels and the features.
@@ -156,32 +132,22 @@ def group_conv2d_nhwc(
 
 
 def depthwise_conv2d_nchw(
-    data: te.Tensor,
-    kernel: te.Tensor,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
+    data: Tensor, kernel: Tensor, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1, out_dtype: str | None = None
+) -> Tensor:
     """`conv2d` of each channel alone, in NCHW: (n, c, h, w), (c, m, kh, kw) -> (n, c * m, ..)."""
     return _depthwise(data, kernel, stride, padding, dilation, out_dtype, "NCHW", "OIHW", (0, 1))
 
 
 def depthwise_conv2d_nhwc(
-    data: te.Tensor,
-    kernel: te.Tensor,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
+    data: Tensor, kernel: Tensor, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1, out_dtype: str | None = None
+) -> Tensor:
     """`conv2d` of each channel alone, in NHWC: (n, h, w, c), (kh, kw, c, m) -> (n, .., c * m)."""
     return _depthwise(data, kernel, stride, padding, dilation, out_dtype, "NHWC", "HWOI", (2, 3))
 
 
 def _depthwise(
-    data: te.Tensor,
-    kernel: te.Tensor,
+    data: Tensor,
+    kernel: Tensor,
     stride: Ints,
     padding: Ints,
     dilation: Ints,
@@ -189,7 +155,7 @@ def _depthwise(
     order: str,
     weights: str,
     channels: tuple[int, int],
-) -> te.Tensor:
+) -> Tensor:
     """A convolution of each channel alone. channels: the axes of the kernel that are channels and filters of each."""
     op = "nn.depthwise_conv2d"
     x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
@@ -207,7 +173,7 @@ def _depthwise(
     return convolve(op, x, filters, window, count, (source, of_kernel, target), "HW", out_dtype, names)
 
 
-def _flatten_filters(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
+def _flatten_filters(w: Tensor, channels: tuple[int, int]) -> Tensor:
     """Weights of c channels with m filters each, as those of c * m channels with one."""
     outer, inner = channels
     several = w.shape[inner]
@@ -222,13 +188,13 @@ def _flatten_filters(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
 
 
 def conv2d_transpose_nchw(
-    data: te.Tensor,
-    kernel: te.Tensor,
+    data: Tensor,
+    kernel: Tensor,
     strides: Ints = 1,
     padding: Ints = 0,
     out_dtype: str | None = None,
     output_padding: Ints = 0,
-) -> te.Tensor:
+) -> Tensor:
     """A transposed convolution, as `conv2d_transpose` computes it, of images in NCHW by weights in IOHW: input channels
     first. `padding` is cut off the result; `output_padding` adds rows and columns at its end.
     """
