@@ -22,10 +22,10 @@ from tir_mlir.dialect.ir.op_traits import (
     ALLOCS,
     DATA_LOOPS,
     FOLDED,
+    MEMREF_OPERAND,
     NO_ACCESS,
     READING,
     YIELDS,
-    accessed_memref,
     takes_no_memref,
 )
 from tir_mlir.dialect.ir.op_views import AffineParallelOp
@@ -38,7 +38,8 @@ _FREE = ALLOCS | FOLDED
 """Ops with results at the top of a function of which only the nests that use them depend."""
 _NARROW = AFFINE_ACCESSES | YIELDS
 """Ops that declare no type of an index."""
-BLOCK, DECLARED, BUFFER, SIZE, DATA_LOOP, WIDE = "block", "declared", "buffer", "size", "data loop", "wide"
+BLOCK, DECLARED, BUFFER, SIZE = "block", "declared", "buffer", "size"
+DATA_LOOP, WIDE, KIND = "data loop", "wide", "kind"
 """The kinds of keys of nests, besides the ids of loops and blocks."""
 
 
@@ -51,7 +52,7 @@ class NestSummary:
     sizes: the shape variables that it defines.
     keys: under which the table of its function has it: ids; with a kind, names of its blocks, of the buffers that its
         declared regions and annotations name, of what it allocates or views; DATA_LOOP if it has a loop over data, WIDE
-        if an index or an extent in it may be declared as int64, SIZE if it defines sizes.
+        if an index or an extent in it may be declared as int64, KIND if a loop has one, SIZE if it defines sizes.
     uses: the buffers from outside that it uses, as numbers of parameters or nests, and whether it may write them. None
         if one is neither.
     is_head: whether allocations may come after it at the start of a body.
@@ -137,7 +138,7 @@ def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
         name = op.name
         if takes_no_memref(name):
             continue
-        for value in [accessed_memref(op)] if name in AFFINE_ACCESSES else op.operands:
+        for value in [op.operands[MEMREF_OPERAND[name]]] if name in AFFINE_ACCESSES else op.operands:
             if isinstance(value.type, ir.MemRefType):
                 root = Buffer(value).root.value
                 result[root] = result.get(root, False) or name not in READING
@@ -214,6 +215,8 @@ def _read_loop(
         if attrs.DTYPES in facts:
             marks.add(WIDE)
     else:
+        if attrs.KIND in facts:
+            marks.add(KIND)
         if attrs.ANNOTATIONS in facts:
             names += [(DECLARED, buffer) for buffer in prefetched_buffers(attrs.get(op, attrs.ANNOTATIONS))]
         if attrs.DTYPE in facts:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.memo import active_cache, cache_while_frozen
+from tir_mlir.dialect.ir.memo import cache_while_frozen
 from tir_mlir.dialect.ir.op_views import FuncOp
 
 _ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
@@ -88,10 +88,6 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
 @cache_while_frozen
 def parents(op: ir.Operation) -> list[ir.Operation]:
     """The ancestors of `op`, innermost first, up to and including its function."""
-    if active_cache() is not None:  # the ancestors of the parent are known, or will be asked for again
-        if op.name in FuncOp.names or (parent := op.parent) is None:
-            return []
-        return [parent.operation, *parents(parent.operation)]
     ancestors: list[ir.Operation] = []
     current = op.operation
     while current.name not in FuncOp.names and current.parent is not None:

@@ -15,6 +15,7 @@ from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, cache_while_frozen
 from tir_mlir.dialect.ir.op_traits import index_operands
 from tir_mlir.dialect.ir.op_views import (
+    AffineIfOp,
     AffineParallelOp,
     AffineYieldOp,
     CompareIntegersOp,
@@ -87,10 +88,11 @@ def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
     blocks: list[ir.Operation] = []
 
     def look(inner: ir.Operation) -> ir.WalkResult:
-        if is_block(inner) and inner != top:
+        name = inner.name
+        if name in AffineParallelOp.names and is_block(inner) and inner != top:
             blocks.append(inner)
             return _SKIP
-        return _SKIP if not with_init and is_init(inner) and inner != top else _ADVANCE
+        return _SKIP if name in AffineIfOp.names and not with_init and is_init(inner) and inner != top else _ADVANCE
 
     visit(top, look)
     return [Block(o) for o in blocks]

@@ -23,15 +23,14 @@ from tir_mlir.dialect.ir import (
     cache_while_frozen,
     cost,
     is_block,
-    is_loop,
     is_symbol,
     over_dims,
     size_products,
     trim,
     used_dims,
 )
-from tir_mlir.dialect.ir.op_traits import index_operands
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, FuncOp, isa
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND
+from tir_mlir.dialect.ir.op_views import AffineForOp, AllocLikeOp, FuncOp, isa
 
 
 class LinearTerms(NamedTuple):
@@ -184,10 +183,11 @@ def enclosing_ranges(op: ir.Operation) -> ValueRanges:
 def body_ranges(op: ir.Operation) -> ValueRanges:
     """The ranges of the variables of an op and of the ops around it."""
     outer = enclosing_ranges(op)
-    if not is_loop(op) and not is_block(op):
+    is_for = op.name in AffineForOp.names
+    if not is_for and not is_block(op):
         return outer
     box = dict(outer)
-    if is_loop(op):
+    if is_for:
         low, high = attrs.map_of(op.attributes["lowerBoundMap"]), attrs.map_of(op.attributes["upperBoundMap"])
         operand_ranges = tuple(known_range(v, box) for v in op.operands)
         box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, operand_ranges)
@@ -341,7 +341,7 @@ def is_access_in_bounds(op: ir.Operation, memref: ir.Value, box: ValueRanges) ->
     owner = memref.owner
     if not isinstance(owner, ir.Block) and not isa(owner, AllocLikeOp):
         return False
-    ranges = _ranges_of(index_operands(op), box)
+    ranges = _ranges_of(list(op.operands)[MEMREF_OPERAND[op.name] + 1 :], box)
     return _is_access_in_bounds(attrs.map_of(op.attributes["map"]), ranges, tuple(ir.MemRefType(memref.type).shape))
 
 

@@ -33,7 +33,6 @@ from tir_mlir.dialect.ir import (
     is_block,
     is_init,
     is_inside,
-    is_loop,
     is_symbol,
     loops_above,
     ops,
@@ -41,7 +40,7 @@ from tir_mlir.dialect.ir import (
     symbol_name,
     users,
 )
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AllocLikeOp, BodyOp, isa
+from tir_mlir.dialect.ir.op_views import AffineForOp, AffineLoadOp, AffineParallelOp, AllocLikeOp, BodyOp, isa
 from tir_mlir.dialect.presburger import (
     Domain,
     constraint_set,
@@ -194,9 +193,10 @@ def _loops_around(block: Block) -> list[Loop]:
     """The loops around a block, up to the next enclosing block with iters."""
     loops: list[Loop] = []
     for parent in parents(block.op):
-        if is_block(parent) and Block(parent).has_iters:
+        name = parent.name
+        if name in AffineParallelOp.names and is_block(parent) and Block(parent).has_iters:
             break
-        if is_loop(parent):
+        if name in AffineForOp.names:
             loops.append(Loop(parent))
     return loops
 

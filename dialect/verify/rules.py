@@ -39,17 +39,15 @@ from tir_mlir.dialect.ir import (
     all_blocks,
     attrs,
     cache_by_structure,
-    cache_while_frozen,
     freeze_modules,
     funcs,
     is_block,
     ops,
     over_dims,
-    parent_op,
     parents,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineParallelOp, AllocOp, FuncOp, isa
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, MEMREF_OPERAND
+from tir_mlir.dialect.ir.op_views import AffineParallelOp, AllocOp, isa
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -188,7 +186,7 @@ def _check_ops(root: ir.Operation) -> list[Block]:
 def _is_obvious(op: ir.Operation, name: str) -> bool:
     """Whether intervals show that the rules in `SETTLED` hold."""
     if name in AFFINE_ELEMENT_ACCESSES:
-        return intervals.is_access_in_bounds(op, accessed_memref(op), intervals.enclosing_ranges(op))
+        return intervals.is_access_in_bounds(op, op.operands[MEMREF_OPERAND[name]], intervals.enclosing_ranges(op))
     if name not in AffineParallelOp.names or not intervals.are_bindings_in_domain(op, intervals.enclosing_ranges(op)):
         return False
     return reduces_upwards(op) or Block(op).init is None
@@ -358,24 +356,15 @@ def block_shape(op: ir.Operation) -> None:
 
 def isolation(op: ir.Operation) -> None:
     """Check that a block with iters uses no loop variable from outside it."""
-    loop = Loop(op)
-    for use in loop.var.uses:
+    for use in op.regions[0].blocks[0].arguments[0].uses:
         user = use.owner.operation
-        block = _block_with_iters(parent_op(user))
-        if block is not None and op in parents(block.op):
-            fail(
-                user,
-                "isolation",
-                f'block "{block.name}" uses the loop variable {loop.name} of a loop around it; bind it to an iter',
-            )
-
-
-@cache_while_frozen
-def _block_with_iters(op: ir.Operation) -> Block | None:
-    """The innermost block with iters that an op is, or is in."""
-    if is_block(op) and Block(op).has_iters:
-        return Block(op)
-    return None if isa(op, FuncOp) else _block_with_iters(parent_op(op))
+        around = user.parent.operation
+        while around != op:
+            if around.name in AffineParallelOp.names and is_block(around) and Block(around).has_iters:
+                name, loop = Block(around).name, Loop(op).name
+                text = f'block "{name}" uses the loop variable {loop} of a loop around it; bind it to an iter'
+                fail(user, "isolation", text)
+            around = around.parent.operation
 
 
 def init_first(op: ir.Operation) -> None:

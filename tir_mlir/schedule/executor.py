@@ -19,6 +19,7 @@ from tir_mlir.dialect.diagnostics import (
     VerifyError,
 )
 from tir_mlir.dialect.incremental import ChangedNests, StepJournal, Version, changed_nests
+from tir_mlir.dialect.incremental.nests import KIND
 from tir_mlir.dialect.ir import (
     Func,
     QueryCache,
@@ -267,8 +268,10 @@ class Executor(HandleTable):
         """Verify the result of a step: what it changed, if that is known."""
         ruled = replace(changed, affected=[]) if changed is not None and step.marks else changed
         verify(version.module, old_module=self._module_before, changed=ruled)
-        check_concurrency(step.name, self._module_before, version.module, changed)
-        check_aliasing(step.name, self._module_before, version.module)
+        if changed is None or any(KIND in f.index for f in changed.contents):
+            check_concurrency(step.name, self._module_before, version.module, changed)
+        if not step.keeps_order:
+            check_aliasing(step.name, self._module_before, version.module)
         version.record(self.version, changed)
 
     def _module_before(self) -> ir.Module:
@@ -335,7 +338,7 @@ class Executor(HandleTable):
             for k, p in parameters
             if p.annotation is Choices
         }
-        if not primitive.pure:
+        if not primitive.pure and primitive.moves != "nothing":
             check_data_loops(primitive.name, [v for v in (*call.values(), *positional) if isinstance(v, View)])
         return primitive.run(*positional, **call)
 
