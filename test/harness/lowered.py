@@ -11,7 +11,7 @@ from mlir.runtime import get_ranked_memref_descriptor
 
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm
-from tir_mlir.runtime.drivers.openmp import openmp
+from tir_mlir.runtime.drivers.shared_libraries import openmp
 
 OPENMP = openmp()
 

@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.diagnostics import variables as door
 from tir_mlir.runtime import dump, progress
 from tir_mlir.runtime.cache import mapped_arrays, store
-from tir_mlir.runtime.drivers.openmp import openmp
+from tir_mlir.runtime.drivers.shared_libraries import openmp
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.runtime.workers import pool
 from tir_mlir.script import parse

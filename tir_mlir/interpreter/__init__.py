@@ -1,8 +1,8 @@
 """A reference interpreter: translates a program at any stage to checked Python, and counts its accesses and operations.
 
 `codegen.py` translates a function, op by op, with the handlers in `ops/`. Run time: numbers in `floats.py` and
-`integers.py`, `memory.py`, uninitialized values in `poison.py`, race detection in `races.py`, locations of errors in
-`diagnose.py`, counts in `counters.py`.
+`integers.py`, `memory.py`, uninitialized values in `poison.py`, race detection and locations of errors
+in `diagnose.py`, counts in `counters.py`.
 """
 
 from tir_mlir.interpreter.counters import Counts, Report

@@ -31,14 +31,13 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.verify import structure
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
-from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
+from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, Watch, origin_text
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import array_of, is_float, numbers
 from tir_mlir.interpreter.memory import Memory, View, reinterpret_unsigned, row_major
 from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
 from tir_mlir.interpreter.ops.vector_memory import VectorMemory
 from tir_mlir.interpreter.poison import POISON, is_poison
-from tir_mlir.interpreter.races import Watch
 from tir_mlir.runtime.call.arrays import PackedArguments, Packer
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, positional_arguments, signatures
 from tir_mlir.script.mlir_text import parse_mlir, read_text

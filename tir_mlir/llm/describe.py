@@ -13,8 +13,16 @@ from torch import nn
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.importers.torch_export.from_torch import from_torch
-from tir_mlir.llm.architecture import Architecture, LayerModule, architecture_of, cache_shape, scores_of, start_of
-from tir_mlir.llm.caches import cache_arrays, facts_of
+from tir_mlir.llm.architecture import (
+    Architecture,
+    LayerModule,
+    architecture_of,
+    cache_arrays,
+    cache_shape,
+    facts_of,
+    scores_of,
+    start_of,
+)
 from tir_mlir.llm.description import CacheFact, Description, LayerForm
 from tir_mlir.processes.forked import side_by_side
 from tir_mlir.target.host import cores

@@ -21,9 +21,8 @@ from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
 from tir_mlir.llm.native.parts import CacheArray, CompiledLayer, CompiledProgram, ModelLimits, Parts
 from tir_mlir.llm.repeated_part import OPERATORS, Precision, RepeatedPart, UncompiledGraph, Weight, compile_side_by_side
-from tir_mlir.llm.rounded_ahead import RoundedAhead, RoundedRows, round_ahead
 from tir_mlir.llm.rounded_files import RoundedTensor, join_rounded_tensors
-from tir_mlir.llm.rounding import prepare
+from tir_mlir.llm.rounding import RoundedAhead, RoundedRows, prepare, round_ahead
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 from tir_mlir.runtime.cache import fingerprint, mapped_arrays, store
 from tir_mlir.runtime.tools import given_files

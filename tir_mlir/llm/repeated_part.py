@@ -24,8 +24,7 @@ from tir_mlir.graph.transforms.lift_weights import weights_graph
 from tir_mlir.graph.units.unit_queries import start_workers
 from tir_mlir.llm.description import KIND, graph_of
 from tir_mlir.llm.native.parts import CompiledProgram
-from tir_mlir.llm.rounded_ahead import RoundedRows
-from tir_mlir.llm.rounding import rounded_rows, widen_rows
+from tir_mlir.llm.rounding import RoundedRows, rounded_rows, widen_rows
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.workers import Task, run

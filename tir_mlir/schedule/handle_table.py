@@ -34,8 +34,8 @@ from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial
 from tir_mlir.schedule.info import Info, info_of
 from tir_mlir.schedule.step_arguments import alternatives
+from tir_mlir.script.printer.expression_text import ATOM, MUL, ExprText
 from tir_mlir.script.printer.index_exprs import IndexPrinter
-from tir_mlir.script.printer.precedence import ATOM, MUL, ExprText
 
 
 @only_reads

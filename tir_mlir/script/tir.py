@@ -17,7 +17,7 @@ from tir_mlir.script.language.markers import (
     construct,
 )
 from tir_mlir.script.language.math_functions import *  # noqa: F403  T.exp, T.max, T.Cast, ...
-from tir_mlir.script.language.refused_words import REFUSED as _REFUSED
+from tir_mlir.script.language.words import REFUSED as _REFUSED
 from tir_mlir.script.parser import decorate as _decorate
 
 if TYPE_CHECKING:

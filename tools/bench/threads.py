@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from tir_mlir.runtime.drivers import openmp, shared_libraries
+from tir_mlir.runtime.drivers import shared_libraries
 
 QUIET = 0.2  # CPU share of one core below which the process counts as idle
 WAIT = 1.0  # maximum seconds
@@ -21,7 +21,7 @@ def counts() -> list[int]:
 
 def set_threads(number: int, peers: Iterable[Callable[[int], object]] = ()) -> None:
     """Set the thread count of our parallel loops and of the peers."""
-    shared_libraries.load(openmp.openmp()).omp_set_num_threads(ctypes.c_int(number))
+    shared_libraries.load(shared_libraries.openmp()).omp_set_num_threads(ctypes.c_int(number))
     for tell in peers:
         tell(number)
 

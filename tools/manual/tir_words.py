@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from tir_mlir.script import tir
-from tir_mlir.script.language.refused_words import REFUSED, REFUSED_STATEMENTS
+from tir_mlir.script.language.words import REFUSED, REFUSED_STATEMENTS
 
 _GROUPS = {
     "Functions, buffers and types": (

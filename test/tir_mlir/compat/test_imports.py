@@ -10,7 +10,7 @@ from harness import ROOT
 
 from tir_mlir.compat import NotInCompat
 from tir_mlir.compat.import_hook import MODULES
-from tir_mlir.script.language.refused_words import REFUSED
+from tir_mlir.script.language.words import REFUSED
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -14,7 +14,7 @@ from harness.graph_cases import mlp, run_mlp
 from tir_mlir import build
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.runtime.drivers.c_entry import identifier, identifiers
-from tir_mlir.runtime.drivers.openmp import openmp
+from tir_mlir.runtime.drivers.shared_libraries import openmp
 from tir_mlir.runtime.tools import c_tools, toolchain
 
 COMPILERS = ["zig cc", pytest.param("cc", marks=pytest.mark.skipif(not shutil.which("cc"), reason="no cc"))]

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 @pytest.mark.parametrize("sequences", [1, 3])
 def test_keys_are_written_in_place_and_read_to_half_a_step(sequences):
-    from tir_mlir.llm.caches import Cache, cache_arrays, facts_of
+    from tir_mlir.llm.architecture import Cache, cache_arrays, facts_of
 
     arrays = cache_arrays("int8", sequences, 2, 4)
     assert facts_of(arrays) == [("keys", 2, 4), ("values", 2, 4), ("key_scales", 2, 4), ("value_scales", 2, 4)]

@@ -5,8 +5,7 @@ import pytest
 
 from tir_mlir.errors import GraphError
 from tir_mlir.graph.precision.formats import Format, from_bfloat16, round_weight
-from tir_mlir.llm.rounded_ahead import round_ahead
-from tir_mlir.llm.rounding import rounded_rows
+from tir_mlir.llm.rounding import round_ahead, rounded_rows
 from tir_mlir.llm.safetensors_files import StoredTensor
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.drivers import openmp
+from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.drivers.jit import Compiled
 
 LAYOUTS = {
@@ -59,7 +59,7 @@ def test_it_is_found_by_the_package(elsewhere, tmp_path, layout):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     elsewhere(tmp_path / site)
-    assert openmp.openmp() == str(path)
+    assert shared_libraries.openmp() == str(path)
 
 
 def test_what_mkl_brings_goes_first(elsewhere, tmp_path):
@@ -69,7 +69,7 @@ def test_what_mkl_brings_goes_first(elsewhere, tmp_path):
         (tmp_path / file).parent.mkdir(parents=True)
         (tmp_path / file).touch()
     elsewhere(tmp_path)
-    assert openmp.openmp() == str(tmp_path / "lib/libiomp5.so")
+    assert shared_libraries.openmp() == str(tmp_path / "lib/libiomp5.so")
 
 
 def test_a_package_without_its_library_is_told(elsewhere, tmp_path):
@@ -78,17 +78,17 @@ def test_a_package_without_its_library_is_told(elsewhere, tmp_path):
     elsewhere(tmp_path)
     why = rf"the package intel-openmp in {tmp_path} is without it; `pip install --target` leaves .* TIR_OPENMP"
     with pytest.raises(BuildError, match=why):
-        openmp.openmp()
+        shared_libraries.openmp()
 
 
 def test_no_package(elsewhere, tmp_path):
     elsewhere(tmp_path)
     with pytest.raises(BuildError, match=rf"{tmp_path}/environment/lib/libomp.so.*fix: `pip install cmeel-libomp`"):
-        openmp.openmp()
+        shared_libraries.openmp()
 
 
 def test_entries_of_the_cache_do_not_tell_the_place():
-    libs = ["libm.so.6", openmp.openmp()]
+    libs = ["libm.so.6", shared_libraries.openmp()]
     entry = Compiled(b"code", [4], libs, False, []).to_bytes()
     assert libs[1].encode() not in entry
     assert (found := Compiled.from_bytes(entry)) is not None and found.libs == libs

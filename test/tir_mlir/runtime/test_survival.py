@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from harness import ROOT
 
-from tir_mlir.runtime.drivers import openmp
+from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.llvm import llvm_c
 
 HEAD = '''
@@ -175,7 +175,7 @@ print([p.read_bytes() for p in other] == before)
 """
     lines = run(code, tmp_path / "cache")
     assert lines == ["True", "ToolError True", "ToolError True", "True"]
-    runtime = Path(openmp.openmp()).name  # comes with a library whose loops run in threads
+    runtime = Path(shared_libraries.openmp()).name  # comes with a library whose loops run in threads
     assert {p.name for p in tmp_path.iterdir() if p.is_file()} == {"kept.h", "kept.o", "kept.so", runtime}
 
 

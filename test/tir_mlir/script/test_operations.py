@@ -7,7 +7,7 @@ import pytest
 from tir_mlir.dialect.ir import walk
 from tir_mlir.dialect.ops import ScalarFunction
 from tir_mlir.script import IRModule, parse
-from tir_mlir.script.language import operations
+from tir_mlir.script.language import words
 
 PROGRAM = """
 @T.prim_func
@@ -23,7 +23,7 @@ def _program(row: ScalarFunction, dtype: str, value: str) -> IRModule:
     letters = "ABC"[: len(row.params)]
     types = ["bool" if row.name == "Select" and n == "A" else dtype for n in letters]
     params = ", ".join(f'{n}: T.Buffer((8,), "{t}")' for n, t in zip(letters, types, strict=True))
-    result = "bool" if row in operations.FLOAT_PREDICATES else dtype
+    result = "bool" if row in words.FLOAT_PREDICATES else dtype
     return parse(PROGRAM.format(params=params, result=result, value=value))
 
 
@@ -31,7 +31,7 @@ def _ops(mod: IRModule) -> list[str]:
     return [op.name for op in walk.ops(mod.mlir.operation)]
 
 
-CASES = [(row, dtype) for row in operations.OPERATIONS for dtype in ("float32", "int32")
+CASES = [(row, dtype) for row in words.OPERATIONS for dtype in ("float32", "int32")
          if (row.float_op if dtype == "float32" else row.int_op)]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_round_trip(row: ScalarFunction, dtype: str) -> None:
     assert parse(text).equal(mod)
 
 
-@pytest.mark.parametrize(("name", "symbol"), operations.COMPARISONS.items())
+@pytest.mark.parametrize(("name", "symbol"), words.COMPARISONS.items())
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 def test_comparisons(name: str, symbol: str, dtype: str) -> None:
     program = PROGRAM.replace("{params}", f'A: T.Buffer((8,), "{dtype}"), B: T.Buffer((8,), "{dtype}")')
@@ -62,5 +62,5 @@ def test_comparisons(name: str, symbol: str, dtype: str) -> None:
 
 
 def test_an_op_has_one_spelling() -> None:
-    found = [op for row in operations.OPERATIONS for op in row.ops]
+    found = [op for row in words.OPERATIONS for op in row.ops]
     assert len(found) == len(set(found))

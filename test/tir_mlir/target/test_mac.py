@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir import Schedule, build, schedules, target
 from tir_mlir.examples.matmul import matmul
-from tir_mlir.runtime.drivers import openmp
+from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.target import mac
 
@@ -49,7 +49,7 @@ def test_only_code_for_macos_runs_there(on_mac):
 
 def test_names_of_files(on_mac):
     assert host.library_file("LLVM") == "libLLVM.dylib"
-    assert {path.suffix for path in openmp._candidate_paths()} == {".dylib"}
+    assert {path.suffix for path in shared_libraries._candidate_paths()} == {".dylib"}
 
 
 def test_an_object_for_macos(tmp_path):

@@ -10,7 +10,7 @@ from tir_mlir.graph.operators import arithmetic, networks, shaping
 from tir_mlir.graph.operators.array_rules import ArrayRule
 from tir_mlir.graph.operators.operator import Operator, OperatorKind
 from tir_mlir.script.printer import graphs
-from tir_mlir.script.printer.literals import sequence
+from tir_mlir.script.printer.expression_text import sequence
 
 __all__ = [
     "OPERATORS",

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from tir_mlir.dialect.ir import all_blocks, attrs, enter_context
-from tir_mlir.graph.units.canonical import parse_canonical
-from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, parse_canonical, run_unit
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, extents, iters

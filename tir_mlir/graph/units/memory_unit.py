@@ -11,8 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Loop, clone_module, enter_context, walk
 from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.graph.memory.calls_in_place import Pair, is_safe
-from tir_mlir.graph.units.canonical import parse_canonical
-from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, parse_canonical, run_unit
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER, STACK_TOTAL, bytes_of, is_plain, scratch_bytes
 from tir_mlir.passes.lower.memory.strides import DIM_ALIGN

@@ -12,9 +12,8 @@ from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir.memo import BoundedDict, given_operations
 from tir_mlir.graph.operators import find_operator, foreign_operators
 from tir_mlir.graph.size_code import GraphSizes
-from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
 from tir_mlir.graph.units.operator_programs import Ranges, operator_program
-from tir_mlir.graph.units.unit_queries import KIND, decode_result, encode_result
+from tir_mlir.graph.units.unit_queries import KIND, canonical_text, decode_result, encode_result, parse_canonical
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import PrimFunc

@@ -9,8 +9,14 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, enter_context
-from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
-from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import (
+    UnitQuery,
+    canonical_text,
+    decode_query,
+    encode_result,
+    parse_canonical,
+    run_unit,
+)
 from tir_mlir.passes.lower.direct.text import NotDirect
 from tir_mlir.passes.lower.direct.weights import dimensions_along, read_in_panels
 from tir_mlir.schedule import Schedule

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.computation.float_operations import float_operations
 from tir_mlir.dialect.ir import attrs, enter_context, walk
-from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
-from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, run_unit
+from tir_mlir.graph.units.unit_queries import (
+    UnitQuery,
+    canonical_text,
+    decode_query,
+    encode_result,
+    parse_canonical,
+    run_unit,
+)
 from tir_mlir.passes.lower.direct.code import is_direct
 from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN

@@ -9,13 +9,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from mlir import ir
+
+from tir_mlir.dialect.calls.function_texts import callees_in, function_text, module_of
+from tir_mlir.dialect.ir import attrs, direct_ops, enter_context
 from tir_mlir.dialect.ir.memo import given_operations
-from tir_mlir.graph.units.canonical import canonical_text
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
-from tir_mlir.script.module import PrimFunc
+from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.target import AnyTarget, chosen
 from tir_mlir.targets.stages import BuildOptions
+
+# The canonical text of a TensorIR function: equal functions of any models have equal text.
+
+
+NAME = "f"
+"""What a function is called there."""
+
+
+def canonical_text(function: PrimFunc) -> str:
+    """A function alone in a module, with what it calls, under one name, its ids counted from the first one, without
+    locations. The name of a function of the text is `NAME`; `parsed` reads it."""
+    with enter_context():
+        scratch = ir.Module.create()
+        with ir.InsertionPoint(scratch.body):
+            copy = function.func.op.clone().operation
+        text = _named_text(copy)
+        if not callees_in(text):
+            return module_of([text])
+        alone = IRModule({NAME: function})
+        _named_text(alone[NAME].func.op)
+        return module_of([function_text(op) for op in direct_ops(alone.mlir.operation)])
+
+
+def _named_text(op: ir.Operation) -> str:
+    """Give a function the name of canonical texts, and print it."""
+    op.attributes["sym_name"] = ir.StringAttr.get(NAME)
+    facts = attrs.get(op, attrs.ATTRS, {})
+    if facts.get("global_symbol", NAME) != NAME:
+        attrs.put(op, attrs.ATTRS, {**facts, "global_symbol": NAME})
+    return function_text(op)
+
+
+def parse_canonical(text: str) -> PrimFunc:
+    """The function of a canonical text."""
+    with enter_context():
+        return IRModule(ir.Module.parse(text))[NAME]
+
 
 KIND = "functions"
 """The folder of the cache."""

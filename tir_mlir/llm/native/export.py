@@ -18,11 +18,10 @@ from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.c_model import lacking_code
 from tir_mlir.graph.transforms.schedule_functions import with_plain_schedules
-from tir_mlir.llm.native.native_model import arena_bytes
-from tir_mlir.llm.native.parameters import words
+from tir_mlir.llm.native.native_model import arena_bytes, words
 from tir_mlir.llm.native.parts import KINDS, CompiledLayer, CompiledProgram, Parts
 from tir_mlir.runtime.call.signature import BufferParam
-from tir_mlir.runtime.drivers import c_entry, openmp
+from tir_mlir.runtime.drivers import c_entry, shared_libraries
 from tir_mlir.runtime.drivers.c_entry import CEntry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given
@@ -135,7 +134,7 @@ def _binaries(libraries: Mapping[str, Library], name: str, out_dir: Path) -> lis
             dict.fromkeys(path for library in libraries.values() for path in library.exporter.needed_libraries())
         )
         shared, static, program = (Path(temporary, file) for file in (f"{name}.so", f"lib{name}.a", "program"))
-        runtime = openmp.bundled_libraries(needed)
+        runtime = shared_libraries.bundled_libraries(needed)
         c_tools.link_shared(objects[:-1], str(shared), needed, [f"{name}_{part}" for part in _FUNCTIONS], runtime)
         c_tools.archive(objects[:-1], static)
         c_tools.link_program(objects, str(program), needed, runtime)

@@ -18,7 +18,7 @@ from tir_mlir.dialect.diagnostics import RECORD
 from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.function import PREFIX, CheckedFunction, Entries, OutOfBoundsRecord, functions
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
+from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.llvm.single_lanes import store_single_lanes
@@ -44,7 +44,7 @@ class Aot(CompiledCode):
         missing = [
             name for name in shared_libraries.undefined_functions(lowered) if name not in shared_libraries.SUPPORT
         ]
-        libs = [*libs, *openmp.openmp_for(lowered)]
+        libs = [*libs, *shared_libraries.openmp_for(lowered)]
         shared_libraries.require(missing, libs)
         self.llvm_ir = to_llvm_ir(str(lowered))
         self._object = self._path("module.o")

@@ -13,7 +13,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import aot, c_entry, jit, openmp, vector_length
+from tir_mlir.runtime.drivers import aot, c_entry, jit, shared_libraries, vector_length
 from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
@@ -86,7 +86,7 @@ class Exporter:
                 c_tools.archive([str(obj)], result)
                 return {path: result.read_bytes()}
             libs = self._libraries(program)
-            runtime = openmp.bundled_libraries(libs)
+            runtime = shared_libraries.bundled_libraries(libs)
             c_tools.link_shared([str(obj)], str(result), libs, names, runtime)
             copies = {path.with_name(file.name): file.read_bytes() for file in runtime.values()}
             return {path: result.read_bytes(), path.with_suffix(".o"): data, **copies}

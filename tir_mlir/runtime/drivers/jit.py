@@ -17,7 +17,7 @@ from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
 from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.function import PREFIX, CheckedFunction, Entries, OutOfBoundsRecord, functions
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
+from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_c import Code
@@ -61,7 +61,7 @@ class Compiled:
 
     def to_bytes(self) -> bytes:
         head = {k: v for k, v in asdict(self).items() if k != "data"}
-        head["libs"] = openmp.portable_libraries(self.libs)
+        head["libs"] = shared_libraries.portable_libraries(self.libs)
         return json.dumps(head).encode() + b"\n" + self.data
 
     @staticmethod
@@ -70,7 +70,7 @@ class Compiled:
         head, _, data = text.partition(b"\n")
         try:
             facts = json.loads(head)
-            return Compiled(data, **{**facts, "libs": openmp.local_libraries(facts["libs"])})
+            return Compiled(data, **{**facts, "libs": shared_libraries.local_libraries(facts["libs"])})
         except (ValueError, TypeError, KeyError, BuildError):
             return None
 
@@ -175,7 +175,7 @@ def needed_libraries(
     this. BuildError for an undefined symbol."""
     provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names), *units}
     missing = [name for name in shared_libraries.undefined_functions(lowered) if name not in provided]
-    libraries = [*libs, *openmp.openmp_for(lowered)]
+    libraries = [*libs, *shared_libraries.openmp_for(lowered)]
     shared_libraries.require(missing, libraries)
     for lib in libraries:
         shared_libraries.load(lib)

@@ -17,7 +17,7 @@ from tir_mlir.dialect.constants import float_constants
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
 from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, signs, vectors
 from tir_mlir.dialect.presburger import times
-from tir_mlir.script.language import operations
+from tir_mlir.script.language import words
 from tir_mlir.script.parser.items import (
     AffineCondition,
     AffineExtremum,
@@ -40,7 +40,7 @@ BINARY = {
     ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
 }  # fmt: skip
 """The operators of Python's syntax."""
-_BINARY = {o.symbol or o.name: o for o in operations.BINARY}
+_BINARY = {o.symbol or o.name: o for o in words.BINARY}
 _FOLD: dict[str, Callable[..., bool | int | float]] = {
     **symbolic.APPLY,
     "/": lambda a, b: a / b,
@@ -433,8 +433,8 @@ def compare(op: str, lhs: object, rhs: object) -> Expr:
     dtype = common_dtype(lhs, rhs)
     answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
     if dtypes.is_float(dtype):
-        return ScriptValue(arith.cmpf(operations.CMPF[op], to_value(lhs, dtype), to_value(rhs, dtype)), answer)
-    predicate = signs.predicate_for(operations.CMPI[op], dtype)
+        return ScriptValue(arith.cmpf(words.CMPF[op], to_value(lhs, dtype), to_value(rhs, dtype)), answer)
+    predicate = signs.predicate_for(words.CMPI[op], dtype)
     return ScriptValue(arith.cmpi(predicate, to_value(lhs, dtype), to_value(rhs, dtype)), answer)
 
 
@@ -453,7 +453,7 @@ def _exact(const: Const, partner: Const) -> bool | int | float:
 def _test_value(test: AffineCondition) -> ScriptValue:
     result: ir.Value | None = None
     for op, lhs, rhs in test.terms:
-        term = arith.cmpi(operations.CMPI[op], _index_value(lhs, "int32"), _index_value(rhs, "int32"))
+        term = arith.cmpi(words.CMPI[op], _index_value(lhs, "int32"), _index_value(rhs, "int32"))
         result = term if result is None else arith.andi(result, term)
     return ScriptValue(result, "bool")  # type: ignore[arg-type]
 
@@ -469,7 +469,7 @@ def logical(op: str, lhs: object, rhs: object) -> Expr:
         return AffineCondition(lhs.terms + rhs.terms)
     lhs, rhs = condition(lhs), condition(rhs)
     dtype = common_dtype(lhs, rhs)
-    return ScriptValue(emit(operations.LOGICAL[op], to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
+    return ScriptValue(emit(words.LOGICAL[op], to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
 
 
 def condition(item: object) -> Expr:

@@ -15,7 +15,7 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create
 from tir_mlir.dialect.ir.op_views import ApplyOp, FloorDivOp, isa
 from tir_mlir.dialect.presburger import disjunction, domain, holds, intervals, question
-from tir_mlir.script.language.operations import AXES
+from tir_mlir.script.language.words import AXES
 from tir_mlir.script.parser import arithmetic, calls, loops, regions
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import AllocationScope, BlockNodes

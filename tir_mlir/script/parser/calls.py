@@ -16,7 +16,7 @@ from mlir.dialects import arith, math
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS
-from tir_mlir.script.language import operations
+from tir_mlir.script.language import words
 from tir_mlir.script.language.markers import Construct, DType, Macro, is_construct
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import arithmetic, conditions, inlined_calls, module_calls, pointers, vector_expressions
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from tir_mlir.script.parser.expressions import Evaluator
     from tir_mlir.target import AnyTarget
 
-_FLOAT_FUNCTIONS = {o.name: o.float_op for o in operations.FLOAT_FUNCTIONS if o.float_op}
-_FLOAT_PREDICATES = {o.name: o.float_op for o in operations.FLOAT_PREDICATES if o.float_op}
-_INT_FUNCTIONS = {o.name: o.int_op for o in operations.INT_FUNCTIONS if o.int_op}
-_OPERATORS = {o.name: o.symbol or o.name for o in operations.BINARY} | {"floormod": "%"}
+_FLOAT_FUNCTIONS = {o.name: o.float_op for o in words.FLOAT_FUNCTIONS if o.float_op}
+_FLOAT_PREDICATES = {o.name: o.float_op for o in words.FLOAT_PREDICATES if o.float_op}
+_INT_FUNCTIONS = {o.name: o.int_op for o in words.INT_FUNCTIONS if o.int_op}
+_OPERATORS = {o.name: o.symbol or o.name for o in words.BINARY} | {"floormod": "%"}
 _PYTHON_BUILTINS = {"max": "max", "min": "min", "abs": "abs", "pow": "pow"}
 _LIMITS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 _LIMITS["float64"] = 1.7976931348623157e308
@@ -54,7 +54,7 @@ _LAZY = (
     "tvm_access_ptr",
     "address_of",
     "Let",
-    *operations.MATRIX_CALLS,
+    *words.MATRIX_CALLS,
 )  # take argument nodes
 
 
@@ -521,7 +521,7 @@ _HANDLERS: dict[str, Callable[..., object]] = {
     **dict.fromkeys(_FLOAT_PREDICATES, _float_predicate),
     **dict.fromkeys(_INT_FUNCTIONS, _int_function),
     **{word: lambda w, a, b: arithmetic.binary(_OPERATORS[w], a, b) for word in _OPERATORS},
-    **{word: lambda w, a, b: arithmetic.compare(operations.COMPARISONS[w], a, b) for word in operations.COMPARISONS},
+    **{word: lambda w, a, b: arithmetic.compare(words.COMPARISONS[w], a, b) for word in words.COMPARISONS},
     "truncmod": lambda w, a, b: _remainder(a, b),
     "And": lambda w, a, b: arithmetic.logical("and", a, b),
     "Or": lambda w, a, b: arithmetic.logical("or", a, b),
@@ -550,5 +550,5 @@ _HANDLERS: dict[str, Callable[..., object]] = {
     "type_annotation": lambda e, n, args: e.python(args["dtype"], "the type"),
     "tvm_access_ptr": _tvm_access_ptr,
     "address_of": _address_of,
-    **dict.fromkeys(operations.MATRIX_CALLS, _matrix_call),
+    **dict.fromkeys(words.MATRIX_CALLS, _matrix_call),
 }

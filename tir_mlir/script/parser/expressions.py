@@ -14,7 +14,7 @@ from mlir.dialects import memref
 from tir_mlir.dialect import symbolic
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
-from tir_mlir.script.language.refused_words import REFUSED
+from tir_mlir.script.language.words import REFUSED
 from tir_mlir.script.parser import arithmetic, module_calls, pointers, vector_expressions
 from tir_mlir.script.parser.calls import call
 from tir_mlir.script.parser.conditions import conditional

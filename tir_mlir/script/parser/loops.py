@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.script.language.operations import LOOPS
+from tir_mlir.script.language.words import LOOPS
 from tir_mlir.script.parser import arithmetic, calls
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import (

@@ -10,7 +10,7 @@ from mlir.dialects import arith, llvm, memref
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes
 from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.script.language.markers import DType
-from tir_mlir.script.language.operations import ACCESS_MASKS, MATRIX_CALLS
+from tir_mlir.script.language.words import ACCESS_MASKS, MATRIX_CALLS
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.items import (
     BufferProperty,

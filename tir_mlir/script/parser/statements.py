@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import Buffer, Index, annotation_keys, attrs, create, d
 from tir_mlir.dialect.presburger import assume, dim_factors, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.dialect.verify import is_huge
-from tir_mlir.script.language.refused_words import REFUSED_STATEMENTS
+from tir_mlir.script.language.words import REFUSED_STATEMENTS
 from tir_mlir.script.parser import arithmetic, blocks, calls, conditions, loops, parameters
 from tir_mlir.script.parser.arithmetic import is_wide
 from tir_mlir.script.parser.expressions import Evaluator

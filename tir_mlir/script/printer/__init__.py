@@ -10,9 +10,9 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.graph import TensorFunc, is_tensor_func
 from tir_mlir.dialect.ir import Func, direct_ops, enter_context, is_program
+from tir_mlir.script.printer.expression_text import ScriptWriter
 from tir_mlir.script.printer.functions import FunctionPrinter, header
 from tir_mlir.script.printer.graphs import GraphPrinter, Metadata
-from tir_mlir.script.printer.precedence import ScriptWriter
 from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.value_names import function_names
 

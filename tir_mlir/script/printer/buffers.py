@@ -10,8 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_value, symbols_by_name
 from tir_mlir.dialect.ir.op_views import StridedMetadataOp, ViewLikeOp, isa
-from tir_mlir.script.printer.literals import quote, sequence
-from tir_mlir.script.printer.precedence import ADD, binary
+from tir_mlir.script.printer.expression_text import ADD, binary, quote, sequence
 
 if TYPE_CHECKING:
     from tir_mlir.script.printer.expressions import ValuePrinter

@@ -30,12 +30,24 @@ from tir_mlir.dialect.ir.op_views import (
     isa,
 )
 from tir_mlir.dialect.presburger import disjunction, enclosing_ranges, has_division, intervals, sides
-from tir_mlir.script.language import operations
+from tir_mlir.script.language import words
 from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import stride_names
+from tir_mlir.script.printer.expression_text import (
+    ADD,
+    AND,
+    COMPARE,
+    MUL,
+    NOT,
+    OR,
+    UNARY,
+    ExprText,
+    binary,
+    call,
+    constant,
+    quote,
+)
 from tir_mlir.script.printer.index_exprs import IndexPrinter
-from tir_mlir.script.printer.literals import constant, quote
-from tir_mlir.script.printer.precedence import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, ExprText, binary, call
 from tir_mlir.script.printer.value_names import ValueNames
 
 if TYPE_CHECKING:
@@ -43,8 +55,8 @@ if TYPE_CHECKING:
 
 
 _PRECEDENCE = {"+": ADD, "-": ADD, "*": MUL, "/": MUL, "//": MUL}
-OPERATORS = {op: (o.symbol, _PRECEDENCE[o.symbol]) for o in operations.OPERATIONS if o.infix for op in o.ops}
-CALLS = {op: f"T.{o.name}" for o in operations.OPERATIONS if not o.infix for op in o.ops}
+OPERATORS = {op: (o.symbol, _PRECEDENCE[o.symbol]) for o in words.OPERATIONS if o.infix for op in o.ops}
+CALLS = {op: f"T.{o.name}" for o in words.OPERATIONS if not o.infix for op in o.ops}
 CALLS["math.ipowi"] = "T.pow"  # for reading: the parser has no integer power
 LOGICAL = {
     "arith.andi": ("and", AND, "T.bitwise_and"),
@@ -56,8 +68,8 @@ LOGICAL = {
 OPERATORS |= {"arith.divui": OPERATORS["arith.floordivsi"], "arith.remui": ("%", MUL)}
 CALLS |= {UNSIGNED[op]: text for op, text in CALLS.items() if op in UNSIGNED and "div" not in op}
 CALLS["arith.ceildivui"] = CALLS["arith.ceildivsi"]
-_CMPI = {number: symbol for symbol, number in operations.CMPI.items()}
-_CMPF = {number: symbol for symbol, number in operations.CMPF.items()}
+_CMPI = {number: symbol for symbol, number in words.CMPI.items()}
+_CMPF = {number: symbol for symbol, number in words.CMPF.items()}
 _UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # true when the ordered comparison here is false
 
 
@@ -133,7 +145,7 @@ class ValuePrinter:
         results = list(op.results)
         dtype = _dtype_name(results[0]) if results else "void"
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-        if callee in operations.MATRIX_CALLS:
+        if callee in words.MATRIX_CALLS:
             layout = [quote(attrs.get(op, attrs.LAYOUT))] if attrs.LAYOUT in op.attributes else []
             return call(f"T.{callee}", *[self.text(a) for a in op.operands], *layout)
         return call("T.call_extern", quote(dtype), quote(callee), *[self.text(a) for a in op.operands])
@@ -353,7 +365,7 @@ def _is_true(value: ir.Value) -> bool:
     return bool(ir.BoolAttr(op.attributes["value"]).value)
 
 
-_MASKS = {mode: number for number, mode in operations.ACCESS_MASKS.items()}
+_MASKS = {mode: number for number, mode in words.ACCESS_MASKS.items()}
 
 
 def access_ptr(values: ValuePrinter, op: ir.Operation) -> ExprText:

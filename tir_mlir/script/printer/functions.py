@@ -48,13 +48,12 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.presburger.sets import assumptions
-from tir_mlir.script.language import operations
+from tir_mlir.script.language import words
 from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
+from tir_mlir.script.printer.expression_text import ExprText, ScriptWriter, call, quote, sequence
 from tir_mlir.script.printer.expressions import ValuePrinter
-from tir_mlir.script.printer.literals import quote, sequence
-from tir_mlir.script.printer.precedence import ExprText, ScriptWriter, call
 from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.value_names import ValueNames
 
@@ -89,12 +88,12 @@ class FunctionPrinter:
             self._root(ops)
 
     def _decorator(self) -> str:
-        words = []
+        options = []
         if "sym_visibility" in self.func.op.attributes and self.options.symbols:
-            words.append("private=True")
+            options.append("private=True")
         if self.options.spelling == "sblock":
-            words.append("s_tir=True")
-        return f"({', '.join(words)})" if words else ""
+            options.append("s_tir=True")
+        return f"({', '.join(options)})" if options else ""
 
     def _handle(self, buffer: Buffer) -> str | None:
         """The name of the handle parameter of a buffer that an annotation cannot declare, else None."""
@@ -172,8 +171,8 @@ def header(options: Options, has_graphs: bool = False) -> list[str]:
     return [*lines, "# from tvm.script import relax as R"] if has_graphs else lines
 
 
-_LOOPS = {kind: f"T.{name}" for name, kind in operations.LOOPS.items()}
-_AXES = {kind: f"T.axis.{name}" for name, kind in operations.AXES.items() if name != "scan"}
+_LOOPS = {kind: f"T.{name}" for name, kind in words.LOOPS.items()}
+_AXES = {kind: f"T.axis.{name}" for name, kind in words.AXES.items() if name != "scan"}
 
 
 class StatementPrinter:
@@ -531,7 +530,7 @@ def _buffer(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> st
 def view_text(values: ValuePrinter, buffers: BufferPrinter, op: ir.Operation) -> str:
     """`memref.view %arena[%offset][]` -> `T.decl_buffer((1, 128), "float32", data=arena.data, byte_offset=64)`."""
     view = ArenaView(op)
-    words = [buffers.parameter(view.buffer), f"data={values.text(view.arena.value).text}.data"]
+    arguments = [buffers.parameter(view.buffer), f"data={values.text(view.arena.value).text}.data"]
     if view.offset.as_constant() != 0:
-        words.append(f"byte_offset={values.index(view.offset).text}")
-    return f"T.decl_buffer({', '.join(words)})"
+        arguments.append(f"byte_offset={values.index(view.offset).text}")
+    return f"T.decl_buffer({', '.join(arguments)})"

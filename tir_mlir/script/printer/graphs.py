@@ -13,8 +13,7 @@ from tir_mlir.dialect.constants.dense import dense_array
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.extensions import extension_point
-from tir_mlir.script.printer.literals import annotation, quote, sequence
-from tir_mlir.script.printer.precedence import ScriptWriter
+from tir_mlir.script.printer.expression_text import ScriptWriter, annotation, quote, sequence
 from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.value_names import ValueNames
 

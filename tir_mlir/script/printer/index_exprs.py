@@ -11,8 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Constraint, Index, attrs
 from tir_mlir.dialect.ir.op_views import FuncOp, isa
 from tir_mlir.dialect.presburger import linear_terms
-from tir_mlir.script.printer.literals import integer
-from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, ExprText, binary, call
+from tir_mlir.script.printer.expression_text import ADD, ATOM, COMPARE, MUL, UNARY, ExprText, binary, call, integer
 
 ValueText = Callable[[ir.Value], ExprText]
 Rank = Callable[[str], int]

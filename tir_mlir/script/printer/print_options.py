@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tir_mlir.script.printer.literals import annotation
+from tir_mlir.script.printer.expression_text import annotation
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, ve
 from tir_mlir.dialect.ir.lowering_op_views import BroadcastOp, ExtractOp, ShapeCastOp, VectorBitcastOp
 from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, StoreOp, defining_op, isa
-from tir_mlir.script.printer.literals import constant, quote
-from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call
+from tir_mlir.script.printer.expression_text import ADD, ExprText, binary, call, constant, quote
 
 if TYPE_CHECKING:
     from tir_mlir.script.printer.expressions import ValuePrinter

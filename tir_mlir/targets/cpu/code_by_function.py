@@ -24,7 +24,7 @@ from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.passes.lower.direct.text import NotDirect
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime.cache import fingerprint, running_builds, store
-from tir_mlir.runtime.drivers import jit, openmp, program_key
+from tir_mlir.runtime.drivers import jit, program_key, shared_libraries
 from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.kernels import registry
 from tir_mlir.runtime.llvm import object_code
@@ -203,7 +203,7 @@ def _compiled_directly(text: str, symbol: str, wanted: Target) -> jit.Compiled:
     except NotDirect as error:  # it was asked before the function got its attribute
         raise InternalError(f"{symbol} cannot be written directly: {error}") from error
     data = object_code.compile_text(code.text, object_code.DIRECT_PASSES, llvm_target(wanted))
-    libs = [openmp.openmp()] if code.threads else []
+    libs = [shared_libraries.openmp()] if code.threads else []
     return jit.Compiled(data, [len(data)], libs, False, [], code.scratch)
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from tir_mlir.graph.model import Model
 from tir_mlir.tune.report.search_plots import SearchPlots
 from tir_mlir.tune.report.table import align_columns, duration
-from tir_mlir.tune.search.best import Best
-from tir_mlir.tune.search.drawn_search import search_of
+from tir_mlir.tune.search.best import Best, search_of
 
 HEAD = (
     "function", "calls", "share", "library's schedule", "best found", "gain", "in the model", "trials", "verified",

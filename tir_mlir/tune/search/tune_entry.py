@@ -19,9 +19,8 @@ from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.target import AnyTarget, chosen, host_gpu, ptx_target, resolved
 from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.report.progress import Progress, listener_of
-from tir_mlir.tune.search.best import Best
+from tir_mlir.tune.search.best import Best, search_of
 from tir_mlir.tune.search.candidates import Space
-from tir_mlir.tune.search.drawn_search import search_of
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import Options, Tuner, builders_of
 from tir_mlir.tune.trials.pool import TrialPool

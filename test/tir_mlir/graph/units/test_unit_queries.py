@@ -6,7 +6,7 @@ from harness.graphs import graph_of
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.units import operator_unit, schedule_unit, unit_queries
-from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
+from tir_mlir.graph.units.unit_queries import canonical_text, parse_canonical
 from tir_mlir.runtime import workers
 from tir_mlir.targets import BuildOptions
 

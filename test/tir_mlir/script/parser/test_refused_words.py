@@ -4,7 +4,7 @@ import pytest
 
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import parse, tir
-from tir_mlir.script.language.refused_words import REFUSED, REFUSED_STATEMENTS
+from tir_mlir.script.language.words import REFUSED, REFUSED_STATEMENTS
 
 PROGRAM = '@T.prim_func\ndef main(A: T.Buffer((4,), "{dtype}")):\n    A[0] = {value}\n'
 

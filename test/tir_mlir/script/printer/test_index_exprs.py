@@ -6,8 +6,8 @@ import pytest
 from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Func, Index, enter_context
+from tir_mlir.script.printer.expression_text import ExprText
 from tir_mlir.script.printer.index_exprs import IndexPrinter
-from tir_mlir.script.printer.precedence import ExprText
 from tir_mlir.script.printer.value_names import ValueNames, identifier
 
 SOURCE = """

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import aten
-from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.aten.torch_types import dtype_name
+from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter, dtype_name
 from tir_mlir.graph.importers.emitter import Operand
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import torch
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.importers.aten import aten_complex, translations
-from tir_mlir.graph.importers.aten.torch_emitter import PARTS, TorchEmitter
-from tir_mlir.graph.importers.aten.torch_types import TorchSizes, dtype_name, is_float8
+from tir_mlir.graph.importers.aten.torch_emitter import PARTS, TorchEmitter, TorchSizes, dtype_name, is_float8
 from tir_mlir.graph.importers.data_sizes import data_dependent_names, number_from_data
 from tir_mlir.graph.importers.random_numbers import RandomState
 from tir_mlir.graph.importers.refusals import Refusals

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tir_mlir.graph.importers.aten.torch_types import is_float8
+from tir_mlir.graph.importers.aten.torch_emitter import is_float8
 
 
 def first_names(state: Mapping[str, Any]) -> dict[str, str]:
