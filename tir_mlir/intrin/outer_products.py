@@ -52,11 +52,7 @@ def impl(a: T.handle, b: T.handle, c: T.handle):
 
 
 def outer_product(
-    m: int,
-    n: int,
-    k: int,
-    scopes: tuple[str, str, str] = ("global", "global", "global"),
-    name: str | None = None,
+    m: int, n: int, k: int, scopes: tuple[str, str, str] = ("global", "global", "global"), name: str | None = None
 ) -> str:
     """Register `C[m, n] += A[m, k] * B[n, k]^T` in float32 with the built-in vector kernel. Returns its name.
 

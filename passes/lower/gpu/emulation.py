@@ -11,10 +11,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Index, Loop, access_indices, attrs, create, edit, matrix_function, to_name, walk
 from tir_mlir.dialect.ir.lowering_op_views import BarrierOp, ShuffleOp
-from tir_mlir.dialect.ir.op_traits import (
-    MEMREF_OPERAND,
-    is_pure,
-)
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineElementAccessOp,
     AllocLikeOp,

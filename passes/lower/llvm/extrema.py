@@ -12,11 +12,7 @@ _FLOAT_OPS = [op for name in ("max", "min") if (op := SCALAR_FUNCTIONS[name].on_
 _NAMES = {op.name: f"llvm.intr.{op.llvm}" for op in _FLOAT_OPS}
 
 
-@lowering(
-    "tir-lower-extrema",
-    "Lower float maxima and minima to LLVM intrinsics",
-    works_on=Content(ops={*_NAMES}),
-)
+@lowering("tir-lower-extrema", "Lower float maxima and minima to LLVM intrinsics", works_on=Content(ops={*_NAMES}))
 def run(module: ir.Module) -> None:
     """Lower a maximum to one intrinsic, which uses each operand once.
 

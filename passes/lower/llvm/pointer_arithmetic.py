@@ -57,10 +57,7 @@ def _address(base: ir.Value, parts: list[ir.Value]) -> ir.Value:
     """`base` plus a number of bytes."""
     byte = ir.IntegerType.get_signless(8)
     for part in parts:
-        attributes = {
-            "elem_type": ir.TypeAttr.get(byte),
-            "rawConstantIndices": ir.DenseI32ArrayAttr.get([_DYNAMIC]),
-        }
+        attributes = {"elem_type": ir.TypeAttr.get(byte), "rawConstantIndices": ir.DenseI32ArrayAttr.get([_DYNAMIC])}
         base = ir.Operation.create("llvm.getelementptr", [base.type], [base, part], attributes).results[0]
     return base
 

@@ -13,11 +13,7 @@ from tir_mlir.passes.lower.registry import Content, lowering
 _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
 
 
-@lowering(
-    "tir-lower-bindings",
-    "Take a value directly where a loop only searches for it",
-    works_on=Content(ops={*IFS}),
-)
+@lowering("tir-lower-bindings", "Take a value directly where a loop only searches for it", works_on=Content(ops={*IFS}))
 def run(module: ir.Module) -> None:
     """Replace a search by the value that it finds.
 

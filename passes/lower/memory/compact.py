@@ -29,9 +29,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import (
-    stored_value,
-)
+from tir_mlir.dialect.ir.op_traits import stored_value
 from tir_mlir.dialect.ir.op_views import (
     AffineAccessOp,
     AffineElementAccessOp,

@@ -34,9 +34,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import (
-    accessed_memref,
-)
+from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineLoadOp, AffineStoreOp, ElementLoadOp, StoreOp, isa
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.presburger.guards import drop_implied_conditions

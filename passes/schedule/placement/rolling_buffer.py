@@ -140,8 +140,7 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
     level = walk.common_parent([block.op, *(u.op for u in users)])
     if not is_loop(level):
         refuse(
-            block,
-            f'block "{block.name}" and its consumers are not under a common loop; compute_at moves them there',
+            block, f'block "{block.name}" and its consumers are not under a common loop; compute_at moves them there'
         )
     _check_plain(buffer)
     writes = accesses_to(buffer.value, block.op, True)

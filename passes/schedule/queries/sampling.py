@@ -19,12 +19,7 @@ _MOST_FACTORS = 256
 
 @primitive("sample_categorical", pure=True, samples=int)
 def sample_categorical(
-    candidates: list[int],
-    probs: list[float],
-    decision: int | None = None,
-    name: str | None = None,
-    *,
-    choices: Choices,
+    candidates: list[int], probs: list[float], decision: int | None = None, name: str | None = None, *, choices: Choices
 ) -> Sample:
     """Sample one of several integers, each with its probability.
 

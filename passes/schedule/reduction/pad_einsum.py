@@ -32,11 +32,7 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import (
-    OF_ZEROS,
-    PRODUCTS,
-    accessed_memref,
-)
+from tir_mlir.dialect.ir.op_traits import OF_ZEROS, PRODUCTS, accessed_memref
 from tir_mlir.dialect.ir.op_views import (
     AffineElementAccessOp,
     AffineLoadOp,
@@ -296,11 +292,7 @@ def _check_spans(plan: _PadEinsumPlan) -> None:
             text = (
                 f'loop {outer.name} contains more than block "{plan.block.name}", and one iteration of it runs a part'
             )
-            refuse(
-                outer,
-                f"{text} of iter {it.name} that cannot be copied alone",
-                fix=leave_unpadded(it.name),
-            )
+            refuse(outer, f"{text} of iter {it.name} that cannot be copied alone", fix=leave_unpadded(it.name))
 
 
 def _is_run(block: Block, it: Iter, extent: Index) -> bool:

@@ -10,11 +10,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import EmitValue
 from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, create, defining_op, edit, ops, walk
-from tir_mlir.dialect.ir.op_traits import (
-    IDEMPOTENT,
-    accessed_memref,
-    is_pure,
-)
+from tir_mlir.dialect.ir.op_traits import IDEMPOTENT, accessed_memref, is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineLoadOp,
     AffineStoreOp,

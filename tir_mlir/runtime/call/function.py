@@ -98,10 +98,7 @@ def _thunk(name: str, types: Sequence[str], declare: bool) -> str:
     lines += [f"define void {symbol(NAME + name)}(ptr %words) {{"]
     for i, t in enumerate(types):
         stored = "i8" if t == "i1" else t
-        lines += [
-            f"  %p{i} = getelementptr i64, ptr %words, i64 {i}",
-            f"  %v{i} = load {stored}, ptr %p{i}, align 8",
-        ]
+        lines += [f"  %p{i} = getelementptr i64, ptr %words, i64 {i}", f"  %v{i} = load {stored}, ptr %p{i}, align 8"]
         if t == "i1":
             lines.append(f"  %b{i} = trunc i8 %v{i} to i1")
     values = [f"{t} %{'b' if t == 'i1' else 'v'}{i}" for i, t in enumerate(types)]

@@ -30,12 +30,7 @@ class Aot(CompiledCode):
     """The object files (`objects`) and shared object of a module, in a temporary folder owned by this object; `libs`:
     the shared libraries that they need."""
 
-    def __init__(
-        self,
-        program: LoweredProgram,
-        signatures: Sequence[CallSignature],
-        libs: Sequence[str],
-    ):
+    def __init__(self, program: LoweredProgram, signatures: Sequence[CallSignature], libs: Sequence[str]):
         cpu_needs.require(program.needs)
         c_tools.require('build(..., driver="tools")', "mlir-translate", "opt", "llc")
         lowered, self._calls_out, self._sites = program.module, program.calls_out, program.sites

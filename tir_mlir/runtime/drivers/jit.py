@@ -166,10 +166,7 @@ def _support(file: str) -> str:
 
 
 def needed_libraries(
-    lowered: ir.Module,
-    libs: Sequence[str],
-    kernels: Sequence[tuple[str, list[str]]] = (),
-    units: Sequence[str] = (),
+    lowered: ir.Module, libs: Sequence[str], kernels: Sequence[tuple[str, list[str]]] = (), units: Sequence[str] = ()
 ) -> list[str]:
     """The given shared libraries, and the OpenMP runtime if it is called. units: symbols of code that is linked with
     this. BuildError for an undefined symbol."""

@@ -356,9 +356,7 @@ def _bytes_at(start: int, size: int) -> np.ndarray:
 
 
 def functions(
-    signatures: Sequence[CallSignature],
-    programs: Mapping[str, HostProgram],
-    code: KernelCode,
+    signatures: Sequence[CallSignature], programs: Mapping[str, HostProgram], code: KernelCode
 ) -> dict[str, Any]:
     """A callable for each signature."""
     loaded, callables = LoadedCode(code), {}

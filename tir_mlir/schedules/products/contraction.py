@@ -11,12 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, bits, defining_op, dtypes, enter_context, ops, signs
-from tir_mlir.dialect.ir.op_traits import (
-    PRODUCTS,
-    SUMS,
-    WIDENINGS,
-    accessed_memref,
-)
+from tir_mlir.dialect.ir.op_traits import PRODUCTS, SUMS, WIDENINGS, accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastBaseOp, ElementLoadOp, StoreOp, isa
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.handles import BlockHandle

@@ -36,11 +36,7 @@ SHORT_FLOATS = ("float16", "bfloat16")
 
 @all_or_nothing
 def prepack(
-    sch: Schedule,
-    function: str,
-    weights: Sequence[str],
-    target: Target | str | None = None,
-    threads: int | None = None,
+    sch: Schedule, function: str, weights: Sequence[str], target: Target | str | None = None, threads: int | None = None
 ) -> dict[str, WeightPanels]:
     """Change parameters of a function to panels, as its products and convolutions read them: callers pack them once.
 

@@ -128,11 +128,7 @@ class SearchPlots:
 def charts_of(search: Search) -> dict[str, Chart]:
     """The charts of the search of one function, by name."""
     trials = sorted(search.trials, key=lambda trial: trial.number)
-    return {
-        "history": _history(trials, search.library),
-        "importance": _importance(trials),
-        "stages": _stages(trials),
-    }
+    return {"history": _history(trials, search.library), "importance": _importance(trials), "stages": _stages(trials)}
 
 
 def _history(trials: Sequence[StudyTrial], library: float | None) -> Chart:

@@ -138,8 +138,4 @@ def _reference(payload: tuple[Job, str, str], pipe: Connection) -> Reference | O
         return Outcome(Status.REFUSED, reason=str(error))
 
 
-_ANSWERS: dict[str, Callable[[Any, Connection], Any]] = {
-    "trial": _trial,
-    "compare": _compare,
-    "reference": _reference,
-}
+_ANSWERS: dict[str, Callable[[Any, Connection], Any]] = {"trial": _trial, "compare": _compare, "reference": _reference}

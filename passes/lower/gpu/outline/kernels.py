@@ -171,11 +171,7 @@ class _OutlinedKernel:
         self._fill(body, start, ids, values)
 
     def _fill(
-        self,
-        body: ir.Block,
-        start: ir.InsertionPoint,
-        ids: dict[str, ir.Value],
-        values: dict[ir.Value, ir.Value],
+        self, body: ir.Block, start: ir.InsertionPoint, ids: dict[str, ir.Value], values: dict[ir.Value, ir.Value]
     ) -> None:
         """Move what one thread does into the body of the kernel."""
         kernel_memory.to_stack([op for op in self.allocs if op not in self.shared], start)

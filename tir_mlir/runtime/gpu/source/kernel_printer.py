@@ -23,13 +23,7 @@ from tir_mlir.dialect.ir.lowering_op_views import (
     InsertOp,
     ShuffleOp,
 )
-from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_VALUES,
-    ELEMENT_LOADS,
-    ELEMENT_STORES,
-    VIEWS,
-    is_pure,
-)
+from tir_mlir.dialect.ir.op_traits import AFFINE_VALUES, ELEMENT_LOADS, ELEMENT_STORES, VIEWS, is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AffineIfOp,
