@@ -294,7 +294,7 @@ def fmin(lhs: Operand, rhs: Operand) -> te.Tensor:
     ...
 
 
-def where(condition: te.Tensor, x: float | te.Tensor, y: float | te.Tensor) -> te.Tensor:
+def where(condition: te.Tensor, x: Operand, y: Operand) -> te.Tensor:
     """x where the condition (of bool) is true, y elsewhere; the three broadcast, x or y may be a number."""
     test = of_type("where", "condition", tensor("where", "condition", condition), ("bool",), "of bool")
     dtype = _common_type("where", x, y) if isinstance(x, te.Tensor) or isinstance(y, te.Tensor) else "float32"

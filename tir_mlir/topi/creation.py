@@ -8,6 +8,7 @@ from tir_mlir.te.statements import T
 from tir_mlir.topi.operands import (
     DTYPES,
     Elements,
+    Number,
     axis_of,
     constant,
     describe_tensor,
@@ -30,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def full(shape: te.Shape, dtype: str, fill_value: float) -> te.Tensor:
+def full(shape: te.Shape, dtype: str, fill_value: Number) -> te.Tensor:
     """A tensor of one number.
 
     shape: numbers or sizes; dtype: any type; fill_value: a number -> a tensor of that shape and type.
@@ -55,7 +56,7 @@ def ones(shape: te.Shape, dtype: str = "float32") -> te.Tensor:
     return full(shape, dtype, 1)
 
 
-def full_like(x: te.Tensor, fill_value: float) -> te.Tensor:
+def full_like(x: te.Tensor, fill_value: Number) -> te.Tensor:
     """A tensor of one number with the shape and type of another.
 
     x: any shape and type; fill_value: a number -> the same shape and type. The elements of x are not read.
@@ -80,13 +81,15 @@ def ones_like(x: te.Tensor) -> te.Tensor:
     return full_like(x, 1)
 
 
-def arange(start: float, stop: float | None = None, step: float = 1, dtype: str = "float32") -> te.Tensor:
+def arange(
+    start: te.Expr | float, stop: te.Expr | float | None = None, step: te.Expr | float = 1, dtype: str = "float32"
+) -> te.Tensor:
     """start, start + step, ... below stop; arange(stop) starts from 0. Sizes may be symbolic, if step is positive."""
     one_of("arange", "dtype", dtype, DTYPES)
     first, last = (0, start) if stop is None else (start, stop)
     if not isinstance(step, (int, float)) or step == 0:
         raise refuse("arange", f"step={short_repr(step)}", "pass a number other than 0")
-    if all(isinstance(v, (int, float)) for v in (first, last)):
+    if isinstance(first, (int, float)) and isinstance(last, (int, float)):
         count: te.Size = max(0, -int(-(last - first) // step))
     else:
         count = ceil_quotient(extent("arange", last) - extent("arange", first), integer("arange", "step", step, 1))
@@ -100,7 +103,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: str 
     return te.compute((simple(count),), value, name="T_arange")
 
 
-def eye(n: int, m: int | None = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
+def eye(n: te.Size, m: te.Size | None = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
     """A matrix with ones on a diagonal, zeros elsewhere.
 
     n, m: rows and columns, m default n; k: how far the diagonal is above the main one, negative below -> (n, m).
@@ -135,8 +138,8 @@ def _triangle(name: str, x: te.Tensor, k: int, keeps: Elements) -> te.Tensor:
 
 def one_hot(
     indices: te.Tensor,
-    on_value: int = 1,
-    off_value: int = 0,
+    on_value: Number = 1,
+    off_value: Number = 0,
     depth: te.Size = 0,
     axis: int = -1,
     dtype: str = "float32",

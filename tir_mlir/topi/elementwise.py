@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.operands import DTYPES, constant, describe_tensor, floats, is_float, numbers, refuse, tensor
+from tir_mlir.topi.operands import DTYPES, Number, constant, describe_tensor, floats, is_float, numbers, refuse, tensor
 
 __all__ = ["astype", "bitwise_not", "cast", "clip", "negative", "reciprocal", "sign", "square"]
 
@@ -71,7 +71,7 @@ def bitwise_not(x: te.Tensor) -> te.Tensor:
     return map_elements("bitwise_not", operand, te.bitwise_not)
 
 
-def clip(x: te.Tensor, a_min: int | None, a_max: int) -> te.Tensor:
+def clip(x: te.Tensor, a_min: Number | None, a_max: Number | None) -> te.Tensor:
     """Each element limited to a_min..a_max.
 
     x: integers or floats, of any shape; a_min, a_max: numbers, or None for no limit on that side -> the shape and

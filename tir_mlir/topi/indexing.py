@@ -333,7 +333,7 @@ def _scatter_at(
 
 
 def slice_scatter(
-    data: te.Tensor, src: te.Tensor, start: int = 0, end: None = None, step: int = 1, axis: int = 0
+    data: te.Tensor, src: te.Tensor, start: te.Size = 0, end: te.Size | None = None, step: int = 1, axis: int = 0
 ) -> te.Tensor:
     """A copy of the data with result[start:end:step] = src along an axis. start, end: numbers or sizes."""
     op = "slice_scatter"
@@ -355,7 +355,7 @@ def slice_scatter(
     )
 
 
-def _slice_bound(op: str, value: int | None, size: te.Size, default: te.Size) -> te.Size:
+def _slice_bound(op: str, value: te.Size | None, size: te.Size, default: te.Size) -> te.Size:
     if value is None:
         return default
     bound = extent(op, value)

@@ -95,7 +95,7 @@ def transpose_letters(transpose_a: bool, transpose_b: bool) -> str:
 def batch_matmul(
     tensor_a: te.Tensor,
     tensor_b: te.Tensor,
-    oshape: None = None,
+    oshape: object = None,
     out_dtype: str | None = None,
     transpose_a: bool = False,
     transpose_b: bool = True,

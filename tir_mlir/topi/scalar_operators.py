@@ -12,7 +12,7 @@ from tir_mlir.dialect.ops.declare import declare
 from tir_mlir.te.expr import t_call
 from tir_mlir.topi.broadcast import broadcast_elements, operand_type
 from tir_mlir.topi.elementwise import map_elements
-from tir_mlir.topi.operands import as_type, floats, numbers, of_type, tensor, wide_type
+from tir_mlir.topi.operands import Operand, as_type, floats, numbers, of_type, tensor, wide_type
 
 __all__: list[str] = []
 
@@ -66,7 +66,7 @@ def _binary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     doc = _BINARY_DOC.format(doc=text, name=one.topi, takes=kinds, result="bool" if one.predicate else "their type")
 
     @functools.wraps(declare(__name__, one.topi, ("lhs", "rhs"), doc, "Operand", "te.Tensor"))
-    def operator(lhs: float | te.Tensor, rhs: float | te.Tensor) -> te.Tensor:
+    def operator(lhs: Operand, rhs: Operand) -> te.Tensor:
         dtype = operand_type(one.topi, one.takes, lhs, rhs)
         return broadcast_elements(one.topi, dtype, (lhs, rhs), functools.partial(t_call, one.name))
 

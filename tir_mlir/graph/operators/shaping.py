@@ -8,6 +8,7 @@ from tir_mlir import te, topi
 from tir_mlir.graph.operators import array_rules as rules
 from tir_mlir.graph.operators.operator import Operator, OperatorKind, row_wise, view
 from tir_mlir.schedules.products.packing import WeightPanels
+from tir_mlir.topi.sizes import number
 
 
 def _reshape(x: te.Tensor, shape: Sequence[te.Expr | int]) -> te.Tensor:
@@ -109,7 +110,7 @@ def _one_hot(
 def _pack_panels(x: te.Tensor, along: int, inner: Sequence[int], width: int, group: int = 1) -> te.Tensor:
     """A weight in panels of `width` along one axis, with zeros after the last row, as `schedules.WeightPanels` says.
     inner: the order of the other axes; group: adjacent elements that remain so."""
-    panels = WeightPanels("", tuple(int(n) for n in x.shape), x.dtype, along, tuple(inner), width, group)
+    panels = WeightPanels("", tuple(number(n) or 0 for n in x.shape), x.dtype, along, tuple(inner), width, group)
     rows = panels.source[along]
 
     def element(*axes: te.Var) -> te.Expr:

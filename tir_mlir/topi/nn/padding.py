@@ -42,8 +42,8 @@ def pad_axes(
 
 def pad(
     data: te.Tensor,
-    pad_before: Sequence[int],
-    pad_after: Sequence[int] | None = None,
+    pad_before: te.Shape,
+    pad_after: te.Shape | None = None,
     pad_value: float = 0.0,
     pad_mode: str = "constant",
     name: str = "PadInput",

@@ -298,7 +298,9 @@ def adaptive_pool(data: te.Tensor, output_size: Ints, pool_type: str, layout: st
 def _adaptive_pool(kind: str, default: str):
     op = f"nn.adaptive_{kind}_pool{len(default) - 2}d"
 
-    def operator(data: te.Tensor, output_size: Sequence[int | None] | None = None, layout: str = default) -> te.Tensor:
+    def operator(
+        data: te.Tensor, output_size: Sequence[int | None] | int | None = None, layout: str = default
+    ) -> te.Tensor:
         """The means or maxima of windows that cover the data: output_size of them along each axis, or a number
         for each; None: as many as the data has. Window i of n over m elements covers floor(i * m / n) to
         ceil((i + 1) * m / n).

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tir_mlir import te
 from tir_mlir.topi.layouts import TensorLayout, layout
 from tir_mlir.topi.nn.convolution import Window, convolve
-from tir_mlir.topi.operands import constant, describe_tensor, integer, integers, refuse, tensor
+from tir_mlir.topi.operands import Ints, constant, describe_tensor, integer, integers, refuse, tensor
 from tir_mlir.topi.sizes import number, simple
 
 __all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
@@ -20,10 +20,10 @@ def _plain(op: str, letters: str):
     def operator(
         data: te.Tensor,
         kernel: te.Tensor,
-        strides: Sequence[int] | int = 1,
-        padding: Sequence[int] | int = 0,
-        output_padding: Sequence[int] | int = 0,
-        dilation: int = 1,
+        strides: Ints = 1,
+        padding: Ints = 0,
+        output_padding: Ints = 0,
+        dilation: Ints = 1,
         groups: int = 1,
         data_layout: str = default,
         kernel_layout: str = kernel_text,
