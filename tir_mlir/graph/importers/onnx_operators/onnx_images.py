@@ -28,8 +28,7 @@ def local_response(
     before, channels = (size - 1) // 2, static_size(x.shape[1], "the channels of an LRN")
     widths = [w for a in range(len(x.shape)) for w in ((before, size - 1 - before) if a == 1 else (0, 0))]
     squares = e.op("nn.pad", e.op("square", x), pad_width=widths, pad_value=0)
-    parts = [e.slice(squares, 1, n, channels + n) for n in range(size)]
-    total = functools.reduce(e.add, parts)
+    total = functools.reduce(e.add, (e.slice(squares, 1, n, channels + n) for n in range(size)))
     scale = e.add(e.multiply(total, alpha / size), bias)
     return e.op("divide", x, e.op("power", scale, e.constant(beta, x.dtype)))
 

@@ -126,13 +126,12 @@ def _apply_taps(e: OnnxEmitter, x: Value, dim: int, indices: np.ndarray, weights
         order = [*(a for a in range(rank) if a != dim), dim]
         y = e.op("matmul", e.permute(x, order), e.constant(matrix.T, x.dtype))
         return e.permute(y, [order.index(a) for a in range(rank)])
-    parts = []
-    for tap in range(indices.shape[1]):
-        if not weights[:, tap].any():
-            continue
+
+    def part(tap: int) -> Value:
         by = e.constant(weights[:, tap].reshape([-1, *[1] * (rank - dim - 1)]), x.dtype)
-        parts.append(e.op("multiply", e.op("take", x, indices[:, tap], axis=dim), by))
-    return functools.reduce(e.add, parts)
+        return e.op("multiply", e.op("take", x, indices[:, tap], axis=dim), by)
+
+    return functools.reduce(e.add, (part(tap) for tap in range(indices.shape[1]) if weights[:, tap].any()))
 
 
 def _sizes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -177,17 +176,19 @@ def determinant(e: OnnxEmitter, x: OnnxValue) -> Value:
     outer, n = list(x.shape[:-2]), static_size(x.shape[-1], "the rows of a matrix")
     if x.shape[-2] != n or not 0 < n <= 32:
         raise GraphError(f"matrices {x.shape}\n  fix: square ones of up to 32 rows")
-    factors = []
+    result: Value | None = None
     for size in range(n, 0, -1):
         column = e.reshape(e.slice(x, rank - 1, 0, 1), [*outer, size])
         pivot_index = e.op("argmax", e.op("abs", column), axis=rank - 2, keepdims=False, dtype="int64")
         hot = e.op("one_hot", pivot_index, depth=size, axis=-1, dtype="bool")
         pivot = e.op("sum", e.op("where", hot, column, e.constant(0, x.dtype)), axis=[rank - 2], keepdims=False)
         swapped = e.binary("greater", pivot_index, 0, "int64")
-        factors.append(e.op("where", swapped, e.op("negative", pivot), pivot))
+        signed = e.op("where", swapped, e.op("negative", pivot), pivot)
+        result = signed if result is None else e.op("multiply", result, signed)
         if size > 1:
             x = _eliminate_pivot(e, x, hot, pivot, outer, size)
-    return functools.reduce(e.multiply, factors)
+    assert result is not None  # of at least one row
+    return result
 
 
 def _eliminate_pivot(e: OnnxEmitter, x: Value, hot: OnnxValue, pivot: Value, outer: Sequence[Size], size: int) -> Value:
