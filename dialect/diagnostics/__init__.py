@@ -1,6 +1,5 @@
 """Error classes, counterexamples, formatting of values and source text in messages. Imports no other sub-package."""
 
-from tir_mlir.dialect.diagnostics.check_type import check_type as check_type
 from tir_mlir.dialect.diagnostics.checked_site import RECORD as RECORD
 from tir_mlir.dialect.diagnostics.checked_site import CheckedSite as CheckedSite
 from tir_mlir.dialect.diagnostics.color import PRE as PRE
@@ -53,4 +52,5 @@ from tir_mlir.dialect.diagnostics.errors import UnwrittenError as UnwrittenError
 from tir_mlir.dialect.diagnostics.errors import VerifyError as VerifyError
 from tir_mlir.dialect.diagnostics.remarks import emit_assertion as emit_assertion
 from tir_mlir.dialect.diagnostics.remarks import emit_remark as emit_remark
-from tir_mlir.dialect.diagnostics.short_repr import short_repr as short_repr
+from tir_mlir.dialect.diagnostics.user_values import check_type as check_type
+from tir_mlir.dialect.diagnostics.user_values import short_repr as short_repr

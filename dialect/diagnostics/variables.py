@@ -9,7 +9,7 @@ import math
 import os
 
 from tir_mlir.dialect.diagnostics.errors import BuildError
-from tir_mlir.dialect.diagnostics.short_repr import short_repr
+from tir_mlir.dialect.diagnostics.user_values import short_repr
 
 
 def text(name: str) -> str:

@@ -17,8 +17,8 @@ from tir_mlir.graph.units.unit_queries import (
     parse_canonical,
     run_unit,
 )
+from tir_mlir.passes.lower.direct.program import dimensions_along, read_in_panels
 from tir_mlir.passes.lower.direct.text import NotDirect
-from tir_mlir.passes.lower.direct.weights import dimensions_along, read_in_panels
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules import WeightPanels, plain_panels, prepack
 from tir_mlir.schedules.programs.plain import panel_width

@@ -21,7 +21,7 @@ from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
-from tir_mlir.runtime.llvm.single_lanes import store_single_lanes
+from tir_mlir.runtime.llvm.object_code import store_single_lanes
 from tir_mlir.runtime.tools import c_tools, files, toolchain
 from tir_mlir.target import assumed_cpu
 

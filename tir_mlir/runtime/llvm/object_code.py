@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from math import gcd
 from typing import Any
 
 from mlir import ir
@@ -19,7 +21,6 @@ from tir_mlir.dialect.calls import body_symbol, function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, reraise_from_callback, set_up
-from tir_mlir.runtime.llvm.single_lanes import MASKED_STORE, store_single_lanes
 from tir_mlir.target import assumed_cpu
 from tir_mlir.target.host import cores
 
@@ -424,3 +425,51 @@ def _machine(llvm_target: LLVMTarget, level: int) -> int:
     return llvm().LLVMCreateTargetMachine(
         generator, llvm_target.triple, llvm_target.cpu, llvm_target.features, level, _PIC, _DEFAULT_MODEL
     )
+
+
+# LLVM IR without masked stores of one lane, of which LLVM 22.1 makes wrong code. The last rewrite before the code
+# generator: masks become constants when loops are unrolled.
+
+
+MASKED_STORE = "llvm.masked.store."
+_STORE = re.compile(
+    r"^(?P<indent> *)(?:(?:tail|musttail|notail) )?call void @llvm\.masked\.store\.\S+\("
+    r"<(?P<lanes>\d+) x i(?P<bits>\d+)> (?P<value>%[-\w.$]+|%\"[^\"]*\"), "
+    r"ptr (?P<facts>(?:(?!getelementptr|inttoptr|addrspacecast|null|undef|poison)[a-z_]+(?:\(\d+\)| \d+)? )*)"
+    r"(?P<pointer>\S.*), "
+    r"<(?P=lanes) x i1> <(?P<mask>i1 [^>]*)>\)(?: #\d+)?(?P<metadata>(?:, ![^,]+)*)$",
+    re.MULTILINE,
+)
+
+
+def store_single_lanes(text: str) -> str:
+    """Store the one lane of each masked store of integers whose mask is a constant with one lane.
+
+        call void @llvm.masked.store.v4i8.p0(<4 x i8> %t, ptr align 4 %p, <4 x i1> <i1 false, i1 true, ...>)
+            -->
+        %lane = extractelement <4 x i8> %t, i64 1
+        %slot = getelementptr i8, ptr %p, i64 1
+        store i8 %lane, ptr %slot, align 1
+
+    LLVM 22.1 joins a truncation and a masked store, and then replaces one lane by a store of the wide element: on CPUs
+    with AVX-512 the elements behind are overwritten (llvm/llvm-project#179489). Masks with other numbers of lanes,
+    masked loads, gathers, scatters, compressing stores and expanding loads are right.
+    """
+    found = 0
+
+    def scalar(match: re.Match[str]) -> str:
+        nonlocal found
+        lanes = [n for n, bit in enumerate(match["mask"].split(", ")) if bit == "i1 true"]
+        if len(lanes) != 1:
+            return match[0]
+        (lane,), bits, indent = lanes, int(match["bits"]), match["indent"]
+        name, found = f"%tir.lane.{found}", found + 1
+        given = re.search(r"align (\d+)", match["facts"])
+        align = gcd(int(given[1]), lane * bits // 8) if given else 1
+        return (
+            f"{indent}{name} = extractelement <{match['lanes']} x i{bits}> {match['value']}, i64 {lane}\n"
+            f"{indent}{name}.slot = getelementptr i{bits}, ptr {match['pointer']}, i64 {lane}\n"
+            f"{indent}store i{bits} {name}, ptr {name}.slot, align {align}{match['metadata']}"
+        )
+
+    return _STORE.sub(scalar, text)

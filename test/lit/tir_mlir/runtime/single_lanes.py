@@ -1,7 +1,7 @@
 # RUN: %python %s | FileCheck %s
 """LLVM makes wrong code of a masked store of one lane: it is a store of an element."""
 
-from tir_mlir.runtime.llvm.single_lanes import store_single_lanes
+from tir_mlir.runtime.llvm.object_code import store_single_lanes
 
 # CHECK-LABEL: define void @f
 # CHECK: %[[LANE:.*]] = extractelement <4 x i8> %t, i64 2

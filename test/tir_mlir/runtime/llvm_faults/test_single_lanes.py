@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build
-from tir_mlir.runtime.llvm.single_lanes import store_single_lanes
+from tir_mlir.runtime.llvm.object_code import store_single_lanes
 from tir_mlir.script import parse
 
 PAIRS = [
