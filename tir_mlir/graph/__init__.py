@@ -6,7 +6,7 @@ Names are loaded when first used.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.extensions import implemented_in
 
@@ -53,7 +53,7 @@ implemented_in(
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _MODULE_OF:
         raise AttributeError(
             f"module 'tir_mlir.graph' has no attribute {name!r}; it has {', '.join(sorted(_MODULE_OF))}"

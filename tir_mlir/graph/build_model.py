@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -29,6 +29,9 @@ from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.target import Target
 from tir_mlir.targets.stages import FULL, BuildOptions, Stage, StageValues, library_names
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.model_weights import WeightFunction
 
 
 @implement(Graph.build_model)
@@ -91,7 +94,7 @@ class ModelBuild(StageValues):
         return self.values["library"]
 
     @property
-    def functions(self) -> dict[str, tuple[Any, int]]:
+    def functions(self) -> dict[str, WeightFunction]:
         """The compiled functions of what computes weights, see `weight_functions`."""
         return self.values["functions"]
 
@@ -156,7 +159,7 @@ def _compile_program(build: ModelBuild) -> Library:
     return library
 
 
-def _compile_weight_functions(build: ModelBuild) -> dict[str, tuple[Any, int]]:
+def _compile_weight_functions(build: ModelBuild) -> dict[str, WeightFunction]:
     target = build.options.target if build.runs_here else "llvm"
     with built_as_given():
         return weight_functions(build.compiled_graph, replace(build.options, target=target, libs=()), build.states)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 from mlir import ir
 
@@ -23,6 +23,8 @@ from tir_mlir.dialect.ir import attrs, symbol, symbol_table
 from tir_mlir.dialect.symbolic import Polynomial, as_expr, equal, evaluate, parse, size_of
 from tir_mlir.graph.size_code import symbols
 from tir_mlir.script.module import IRModule
+
+T = TypeVar("T")
 
 
 def called_graph(module: IRModule, name: str) -> TensorFunc:
@@ -115,7 +117,7 @@ def _offset_from_known(text: str, known: str, name: str) -> str | None:
     return None if number is None else str(size_of(parse(name) + number))
 
 
-def renamed_types(types: Sequence[Any], renamed: Mapping[str, str]) -> list[Any]:
+def renamed_types(types: Sequence[T], renamed: Mapping[str, str]) -> list[T | TensorType]:
     """Types with other names of sizes; numbers remain."""
     return [
         TensorType(tuple(renamed.get(s, s) if isinstance(s, str) else s for s in t.shape), t.dtype)

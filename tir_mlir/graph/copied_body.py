@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -15,6 +15,9 @@ from tir_mlir.graph.emit import emit
 from tir_mlir.graph.operators import find_operator
 from tir_mlir.graph.operators.attributes import SIZE
 from tir_mlir.graph.size_code import GraphSizes
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import PlainAttribute
 
 TypedValue = tuple[ir.Value, TensorType]
 
@@ -125,7 +128,7 @@ class _BodyCopy:
     def _size(self, size: int | str) -> int | str:
         return substitute_size(size, self.bound)
 
-    def _attribute(self, value: Any) -> Any:
+    def _attribute(self, value: PlainAttribute) -> PlainAttribute:
         """An attribute with the sizes of the caller: text in a list is a size, and so is {"size": text}."""
         if isinstance(value, list):
             return [self._size(v) if isinstance(v, str) else self._attribute(v) for v in value]

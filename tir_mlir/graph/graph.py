@@ -16,6 +16,7 @@ from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence import Result
+    from tir_mlir.graph.memory.frames import Array
     from tir_mlir.graph.model import Model
     from tir_mlir.graph.precision.quantize_weights import Choice
     from tir_mlir.graph.precision.rounding import Calibration, OutputErrors, Rounding
@@ -105,7 +106,7 @@ class Graph:
         ...
 
     @extension_point
-    def compare(self, before: Graph, *inputs: Any, threads: int | None = None) -> OutputErrors:
+    def compare(self, before: Graph, *inputs: Array, threads: int | None = None) -> OutputErrors:
         """The errors of the outputs beside those of another graph, on given inputs: what rounding weights costs. Builds
         and runs both. The result prints as a table."""
         ...
@@ -113,7 +114,7 @@ class Graph:
     @extension_point
     def calibrate(
         self,
-        batches: Iterable[Any],
+        batches: Iterable[Array | Sequence[Array]],
         method: str = "min-max",
         *,
         percentile: float = 99.99,
@@ -129,7 +130,7 @@ class Graph:
         ...
 
     @extension_point
-    def interpret(self, *inputs: Any, **options: Any) -> tuple[list[np.ndarray], Report]:
+    def interpret(self, *inputs: np.ndarray, **options: Any) -> tuple[list[np.ndarray], Report]:
         """Run the graph in Python with every access checked: (outputs, counts). Options of `tir_mlir.interpret`."""
         ...
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.targets.stages import BuildOptions
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.memory.frames import Array, Runner
+
 LARGE = 4096
 """Bytes from which an output starts at a cache line; NumPy's own arrays start at 16 bytes."""
 
@@ -44,7 +47,7 @@ class _Frames(threading.local):
     """Of each thread: what calls on inputs of a shape need, and the arena."""
 
     def __init__(self) -> None:
-        self.made: dict[Any, Callable[[Sequence[Any]], Any]] = {}
+        self.made: dict[Hashable, Runner] = {}
         self.arena: np.ndarray | None = None
 
 
@@ -87,7 +90,7 @@ class Model:
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
-    def __call__(self, /, *args: Any, **named: Any) -> Any:
+    def __call__(self, /, *args: Array, **named: Array) -> Any:
         """Run the model on its inputs, by position or name: arrays in, arrays out; torch tensors in, tensors out.
 
         Returns the output, or a tuple of them, with None where a model of torch returns None; they are new in each
@@ -108,12 +111,12 @@ class Model:
             call = self._first_call(args, key)
         return call(args)
 
-    def _refuse_without_shape(self, args: Sequence[Any]) -> None:
+    def _refuse_without_shape(self, args: Sequence[Array]) -> None:
         for name, arg in zip(self._inputs, args, strict=True):
             if not hasattr(arg, "shape"):
                 raise ArgumentError(f"{self.name}: {name} is {short_repr(arg)}; fix: an array or a tensor")
 
-    def _first_call(self, args: Sequence[Any], key: Any) -> Callable[[Sequence[Any]], Any]:
+    def _first_call(self, args: Sequence[Array], key: Hashable) -> Runner:
         """What runs the model on inputs of these shapes in this thread; remembered."""
         if len(self._frames.made) >= SHAPES:
             self._frames.made.clear()
@@ -130,7 +133,7 @@ class Model:
         self._frames.made[key] = runner
         return runner
 
-    def _new_frame(self, args: Sequence[Any], torch: bool) -> tuple[list[Callable[[], Any]], np.ndarray]:
+    def _new_frame(self, args: Sequence[Array], torch: bool) -> tuple[list[Callable[[], Array]], np.ndarray]:
         """How to make the outputs, and the arena, for inputs of these shapes."""
         sizes = self.sizes_of(args)
         arena = self._arena(self.plan.arena.layout(sizes)[1])
@@ -150,7 +153,7 @@ class Model:
         needed. Calls that run keep theirs until they end; the next ones allocate anew."""
         self._frames = _Frames()
 
-    def sizes_of(self, args: Sequence[Any]) -> dict[str, int]:
+    def sizes_of(self, args: Sequence[Array]) -> dict[str, int]:
         """The values of the named sizes, from the shapes of inputs."""
         sizes: dict[str, int] = {}
         for size, source in self._sources.items():
@@ -173,7 +176,7 @@ class Model:
                 raise ArgumentError(f"{self!r}: the size {size} is {number}; the graph is made for {allowed}")
         return sizes
 
-    def _order_arguments(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _order_arguments(self, args: Sequence[Array], named: Mapping[str, Array]) -> tuple[Array, ...]:
         """Arguments in the order of the inputs. Raises ArgumentError for one missing, unknown or given twice."""
         takes = f"{self.name} takes {', '.join(self._inputs) or 'no inputs'}"
         if len(args) > len(self._inputs):
@@ -188,7 +191,7 @@ class Model:
             raise ArgumentError(f"{takes}; no argument for {', '.join(missing)}")
         return (*args, *(named[name] for name in self._inputs[len(args) :]))
 
-    def profile(self, *args: Any, rounds: int = 20) -> Profile:
+    def profile(self, *args: Array, rounds: int = 20) -> Profile:
         """Run the model call by call on these inputs, and tell the time of each call: prints as a table by function,
         with GFLOP/s, GB/s, and the fraction of what the machine's roofs allow. Sizes that data decide on are their
         greatest. Raises ArgumentError."""
@@ -238,25 +241,25 @@ class Model:
     __reduce_ex__ = fast_entry.refuse_pickle
 
 
-def _is_torch(args: Sequence[Any]) -> bool:
+def _is_torch(args: Sequence[Array]) -> bool:
     return bool(args) and type(args[0]) is not np.ndarray and type(args[0]).__module__.startswith("torch")
 
 
-def _accept_bfloat16_tensors(run: Callable[..., Any]) -> Callable[..., Any]:
+def _accept_bfloat16_tensors(run: Callable[..., None]) -> Callable[..., None]:
     """A function on arrays, which takes torch tensors of bfloat16 too: what no other library has is passed as bits."""
     return lambda *args: run(*map(_bits, args))
 
 
-def _bits(tensor: Any) -> Any:
+def _bits(tensor: Array) -> Array:
     """A view of a torch tensor of bfloat16 as uint16; others as they are."""
-    if type(tensor) is np.ndarray or str(getattr(tensor, "dtype", "")) != "torch.bfloat16":
+    if isinstance(tensor, np.ndarray) or str(getattr(tensor, "dtype", "")) != "torch.bfloat16":
         return tensor
     import torch
 
     return tensor.detach().view(torch.uint16)
 
 
-def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[], Any]:
+def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[], Array]:
     """A function that allocates an output."""
     if torch:
         import torch as library
@@ -271,12 +274,12 @@ def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[
 
 def caller(
     run: Callable[..., None],
-    makers: Sequence[Callable[[], Any]],
-    weights: Any,
-    arena: Any,
+    makers: Sequence[Callable[[], Array]],
+    weights: np.ndarray,
+    arena: np.ndarray,
     inputs: int,
     sources: Sequence[int | None] = (),
-) -> Callable[[Sequence[Any]], Any]:
+) -> Runner:
     """A function of the inputs that runs `run(inputs..., outputs..., weights, arena)`, and returns the output, or a
     tuple of several. makers: what makes each output. inputs: their number."""
     if any(source is not None for source in sources):
@@ -287,7 +290,7 @@ def caller(
     if inputs == 1:
         return _single_result_caller(run, make, weights, arena)
 
-    def call(args: Sequence[Any]) -> Any:
+    def call(args: Sequence[Array]) -> Array | tuple[Array, ...]:
         outs = make()
         run(*args, outs, weights, arena)
         return outs
@@ -296,11 +299,11 @@ def caller(
 
 
 def _single_result_caller(
-    run: Callable[..., None], make: Callable[[], Any], weights: Any, arena: Any
-) -> Callable[..., Any]:
+    run: Callable[..., None], make: Callable[[], Array], weights: np.ndarray, arena: np.ndarray
+) -> Runner:
     """The same for one input and one output: no list of arguments is made, which takes 0.15 us."""
 
-    def call(args: Sequence[Any]) -> Any:
+    def call(args: Sequence[Array]) -> Array | tuple[Array, ...]:
         out = make()
         run(args[0], out, weights, arena)
         return out
@@ -309,12 +312,16 @@ def _single_result_caller(
 
 
 def _donated_result_caller(
-    run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any, sources: Sequence[Any]
-) -> Callable[..., Any]:
+    run: Callable[..., None],
+    makers: Sequence[Callable[[], Array]],
+    weights: np.ndarray,
+    arena: np.ndarray,
+    sources: Sequence[int | None],
+) -> Runner:
     """The same for outputs of which some are inputs that were written to."""
     new_results = [number for number, source in enumerate(sources) if source is None]
 
-    def call(args: Sequence[Any]) -> Any:
+    def call(args: Sequence[Array]) -> Array | tuple[Array, ...]:
         pairs = zip(makers, sources, strict=True)
         outs = tuple([make() if source is None else args[source] for make, source in pairs])
         run(*args, *(outs[number] for number in new_results), weights, arena)
@@ -324,9 +331,9 @@ def _donated_result_caller(
 
 
 def _multi_result_caller(
-    run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any
-) -> Callable[..., Any]:
-    def call(args: Sequence[Any]) -> Any:
+    run: Callable[..., None], makers: Sequence[Callable[[], Array]], weights: np.ndarray, arena: np.ndarray
+) -> Runner:
+    def call(args: Sequence[Array]) -> Array | tuple[Array, ...]:
         outs = tuple([make() for make in makers])
         run(*args, *outs, weights, arena)
         return outs

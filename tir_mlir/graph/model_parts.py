@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph import size_code
@@ -18,6 +18,11 @@ from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.visual import graph_picture
 from tir_mlir.visual.graph_picture import ArenaBuffer
 from tir_mlir.visual.svg import Picture
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tir_mlir.graph.memory.frames import Array
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,11 @@ def named_parts(name: str, plan: ExecutionPlan) -> dict[str, ExecutionPlan]:
 
 
 def joined_parts(
-    name: str, plan: ExecutionPlan, library: Mapping[str, Any], sizes: Callable[[Sequence[Any]], dict[str, int]]
-) -> Any:
+    name: str,
+    plan: ExecutionPlan,
+    library: Mapping[str, Callable[..., None]],
+    sizes: Callable[[Sequence[Array]], dict[str, int]],
+) -> Callable[..., None]:
     """What runs the whole plan, called as the one native function of a model would be."""
     apart = python_calls(plan)
     if not apart:
@@ -122,7 +130,7 @@ def joined_parts(
     ]
     count = len(plan.inputs)
 
-    def run(*args: Any) -> None:
+    def run(*args: np.ndarray) -> None:
         results = iter(args[count:-2])
         outputs = [args[plan.donated[n]] if n in plan.donated else next(results) for n in range(len(plan.outputs))]
         frame = ArrayFrame(plan, sizes(args[:count]), args[:count], outputs, args[-2], args[-1])

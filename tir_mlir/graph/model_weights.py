@@ -3,10 +3,10 @@ node by node, by NumPy and by the functions that are compiled for the other node
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from math import prod
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from mlir import ir
@@ -36,8 +36,11 @@ from tir_mlir.runtime.aligned_arrays import copy_into, empty
 from tir_mlir.runtime.dump import Dump
 from tir_mlir.targets.stages import BuildOptions
 
+WeightFunction: TypeAlias = tuple[Callable[..., None], int]
+"""A compiled function, and the bytes that it needs for itself."""
 
-def bound_weights(graph: Graph, plan: ExecutionPlan, functions: Mapping[str, Any]) -> np.ndarray:
+
+def bound_weights(graph: Graph, plan: ExecutionPlan, functions: Mapping[str, WeightFunction]) -> np.ndarray:
     """All weights in one buffer, each at the start of a cache line. plan: of the graph; functions: the compiled
     functions of `compiled_nodes`, by their names."""
     memory = empty(plan.weight_bytes, "int8")
@@ -56,7 +59,7 @@ def bound_weights(graph: Graph, plan: ExecutionPlan, functions: Mapping[str, Any
     return memory
 
 
-def computed_weights(graph: Graph, functions: Mapping[str, Any]) -> list[np.ndarray]:
+def computed_weights(graph: Graph, functions: Mapping[str, WeightFunction]) -> list[np.ndarray]:
     """What the graph that computes weights returns, each in an array of its own."""
     with enter_context():
         weights_func = weights_graph(graph)
@@ -67,7 +70,7 @@ def computed_weights(graph: Graph, functions: Mapping[str, Any]) -> list[np.ndar
 
 def weight_functions(
     graph: Graph, options: BuildOptions | None = None, states: Dump | None = None
-) -> dict[str, tuple[Any, int]]:
+) -> dict[str, WeightFunction]:
     """The compiled functions of what NumPy does not compute in the graph that computes weights, by the names of
     `compiled_nodes`, each with the bytes that it needs for itself. states: of the build that they are a part of."""
     with enter_context():
@@ -112,7 +115,7 @@ class _WeightValues:
     """The values of the graph that computes weights: each is computed when it is needed first, and released after its
     last reader, so that few are in memory at a time."""
 
-    def __init__(self, graph: Graph, func: TensorFunc, functions: Mapping[str, Any]):
+    def __init__(self, graph: Graph, func: TensorFunc, functions: Mapping[str, WeightFunction]):
         self.graph, self.func, self.functions = graph, func, functions
         self.arrays: dict[ir.Value, np.ndarray] = {}
         self.readers: dict[ir.Value, int] = {}
@@ -175,7 +178,7 @@ def _run(
     node: Node,
     operands: Sequence[np.ndarray],
     target: np.ndarray | None,
-    functions: Mapping[str, Any],
+    functions: Mapping[str, WeightFunction],
 ) -> list[np.ndarray]:
     """The results of a node. target: where its only result may be."""
     if node.kind == "constant":
@@ -191,7 +194,7 @@ def _run(
 
 
 def _run_function(
-    node: Node, operands: Sequence[np.ndarray], target: np.ndarray | None, functions: Mapping[str, Any]
+    node: Node, operands: Sequence[np.ndarray], target: np.ndarray | None, functions: Mapping[str, WeightFunction]
 ) -> list[np.ndarray]:
     """What the compiled function of a node computes."""
     callee = node.callee

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias, TypeVar, overload
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 
-_KNOWN: dict[str, Callable[..., Any]] = {}
+Packed: TypeAlias = Callable[..., object]
+"""A function of arrays, which writes the last of them."""
+_KNOWN: dict[str, Packed] = {}
+
+F = TypeVar("F", bound=Packed)
 
 
-def register_packed(name: str, function: Callable[..., Any] | None = None, override: bool = False) -> Any:
+@overload
+def register_packed(name: str, function: None = None, override: bool = False) -> Callable[[F], F]: ...
+@overload
+def register_packed(name: str, function: F, override: bool = False) -> F: ...
+def register_packed(name: str, function: Packed | None = None, override: bool = False) -> Packed:
     """Register a function that graphs call by name: `register_packed("name", f)`, or as a decorator.
 
         @register_packed("env.linear")
@@ -31,6 +39,6 @@ def register_packed(name: str, function: Callable[..., Any] | None = None, overr
     return function
 
 
-def packed_function(name: str) -> Callable[..., Any] | None:
+def packed_function(name: str) -> Packed | None:
     """The function of a name, None if there is none."""
     return _KNOWN.get(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, prod
-from typing import Any
 
 from mlir import ir
 
@@ -12,7 +11,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, bits, enter_context, loops_above, ops
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, DIVISIONS, YIELDS
 from tir_mlir.dialect.ir.op_views import IfOp, isa
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 
 """Casts between load and store that the lowering of transposed tiles takes."""
@@ -21,7 +20,7 @@ from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 _COPY_NEUTRAL_OPS = CASTS | YIELDS | {"affine.parallel", "affine.apply"}
 
 
-def block_info(sch: Schedule, block: Any) -> BlockInfo:
+def block_info(sch: Schedule, block: BlockHandle) -> BlockInfo:
     """The properties of a block."""
     info = sch.executor.info(block)
     if not isinstance(info, BlockInfo):
@@ -29,7 +28,7 @@ def block_info(sch: Schedule, block: Any) -> BlockInfo:
     return info
 
 
-def kind_of_loop(sch: Schedule, loop: Any) -> str:
+def kind_of_loop(sch: Schedule, loop: LoopHandle) -> str:
     """The kind of a loop: `serial`, `parallel` and so on."""
     info = sch.executor.info(loop)
     if not isinstance(info, LoopInfo):
@@ -37,7 +36,7 @@ def kind_of_loop(sch: Schedule, loop: Any) -> str:
     return str(info.kind)
 
 
-def block_view(sch: Schedule, block: Any) -> Block:
+def block_view(sch: Schedule, block: BlockHandle) -> Block:
     """The op of a block, to look at; dead after the next step."""
     with enter_context():  # not that of `sch.mod`, which is the user's to keep: the next step would have to copy it
         view = sch.executor.view(block, sch.executor.version)
@@ -46,7 +45,7 @@ def block_view(sch: Schedule, block: Any) -> Block:
     return view
 
 
-def is_copy(sch: Schedule, block: Any) -> bool:
+def is_copy(sch: Schedule, block: BlockHandle) -> bool:
     """Whether a block stores what it loads, unchanged or cast to another type."""
     steps = [o.name for o in ops(block_view(sch, block).op)]
     moved = [n for n in steps if n not in _COPY_NEUTRAL_OPS]
@@ -58,24 +57,24 @@ def is_conditional_value(op: ir.Operation) -> bool:
     return isa(op, IfOp) and len(op.results) > 0
 
 
-def has_conditional_values(sch: Schedule, block: Any) -> bool:
+def has_conditional_values(sch: Schedule, block: BlockHandle) -> bool:
     """Whether a block has conditional values: what they guard is a vector only if its lanes are adjacent."""
     return any(is_conditional_value(o) for o in ops(block_view(sch, block).op))
 
 
-def guards_division(sch: Schedule, block: Any) -> bool:
+def guards_division(sch: Schedule, block: BlockHandle) -> bool:
     """Whether a conditional value of a block divides integers, which traps in lanes that are masked off."""
     guards = [o for o in ops(block_view(sch, block).op) if is_conditional_value(o)]
     return any(o.name in DIVISIONS for guard in guards for o in ops(guard))
 
 
-def extent_of(sch: Schedule, loop: Any) -> int | None:
+def extent_of(sch: Schedule, loop: LoopHandle) -> int | None:
     """The extent of a loop; None if symbolic."""
     info = sch.executor.info(loop)
     return info.extent if isinstance(info, LoopInfo) else None
 
 
-def loops_by_iter(sch: Schedule, block: Any, skipped: int = 0) -> dict[str, Any]:
+def loops_by_iter(sch: Schedule, block: BlockHandle, skipped: int = 0) -> dict[str, LoopHandle]:
     """The loop that each iter is bound to, by the name of the iter, from the outermost loop to the innermost.
 
     skipped: leave out the so many outermost loops, at which the block is computed. Raises ScheduleError unless each

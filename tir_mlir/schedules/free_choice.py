@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info
 
 
@@ -15,7 +14,7 @@ class Free:
     `free` unset: every parameter has its default, and the trace has no sampling step.
     """
 
-    def __init__(self, sch: Schedule, block: Any, free: bool):
+    def __init__(self, sch: Schedule, block: BlockHandle, free: bool):
         self.sch, self.free = sch, free
         self.prefix = block_info(sch, sch.get_block(block) if isinstance(block, str) else block).name if free else ""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, iters
 
@@ -20,7 +19,7 @@ class Member:
     readers: its consumers.
     """
 
-    block: Any
+    block: BlockHandle
     info: BlockInfo
     along: dict[str, str] = field(default_factory=dict)
     readers: int = 0
@@ -35,7 +34,7 @@ class Member:
         return [names[0] for names in iters_by_axis] if all(len(names) == 1 for names in iters_by_axis) else None
 
 
-def with_producers(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> list[Member]:
+def with_producers(sch: Schedule, block: BlockHandle, fixed: Collection[str] = ()) -> list[Member]:
     """A block and its transitive producers up to those in `fixed`, in topological order."""
     info = block_info(sch, block)
     last = Member(block, info, {n: n for n in (i.name for i in info.iter_vars)})
@@ -50,7 +49,7 @@ def with_producers(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> li
     return members
 
 
-def _collect(sch: Schedule, block: Any, members: dict[str, Member], fixed: Collection[str]) -> None:
+def _collect(sch: Schedule, block: BlockHandle, members: dict[str, Member], fixed: Collection[str]) -> None:
     for producer in sch.get_producers(block):
         info = block_info(sch, producer)
         if info.name not in members and info.name not in fixed:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, check_type
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
 
 P = ParamSpec("P")
@@ -31,7 +31,7 @@ def check_schedule(sch: object, function: str) -> None:
     check_type(sch, Schedule, f"schedules.{function}", "sch", wanted)
 
 
-def attempt(sch: Schedule, steps: Callable[[], Any]) -> Any:
+def attempt(sch: Schedule, steps: Callable[[], R]) -> R | None:
     """Run steps, all or none of them; None if one is refused. Errors: InternalError."""
     try:
         return sch.executor.all_or_nothing(steps)
@@ -45,7 +45,7 @@ CHUNKS_PER_THREAD = 4
 """The number of iterations per thread at which load imbalance is negligible."""
 
 
-def inline(sch: Schedule, block: Any) -> bool:
+def inline(sch: Schedule, block: BlockHandle) -> bool:
     """Inline a block into its consumers if possible. Returns whether it was inlined."""
     try:
         sch.compute_inline(block)
@@ -54,7 +54,7 @@ def inline(sch: Schedule, block: Any) -> bool:
     return True
 
 
-def parallelize(sch: Schedule, loops: list[Any], threads: int) -> None:
+def parallelize(sch: Schedule, loops: Sequence[LoopHandle], threads: int) -> None:
     """Parallelize the outermost of nested loops, fused with inner ones if it has too few iterations."""
     if threads < 2 or not loops:
         return
@@ -68,13 +68,13 @@ def parallelize(sch: Schedule, loops: list[Any], threads: int) -> None:
     sch.parallel(sch.fuse(*fused) if len(fused) > 1 else fused[0])
 
 
-def merge_epilogue(sch: Schedule, write_back: Any, epilogue: Any | None) -> bool:
+def merge_epilogue(sch: Schedule, write_back: BlockHandle | None, epilogue: BlockHandle | None) -> bool:
     """Compute an elementwise block in the block that writes back accumulators. Returns whether that is legal.
 
     for i, j: C[i, j] = local[i, j]
     for i, j: D[i, j] = max(C[i, j] + bias[j], 0)   ->   for i, j: D[i, j] = max(local[i, j] + bias[j], 0)
     """
-    if epilogue is None:
+    if epilogue is None or write_back is None:
         return False
 
     def inline_epilogue() -> bool:
@@ -84,7 +84,7 @@ def merge_epilogue(sch: Schedule, write_back: Any, epilogue: Any | None) -> bool
     return bool(attempt(sch, inline_epilogue))
 
 
-def place_epilogue(sch: Schedule, epilogue: Any | None, loop: Any) -> bool:
+def place_epilogue(sch: Schedule, epilogue: BlockHandle | None, loop: LoopHandle) -> bool:
     """Compute an elementwise block, vectorized, at the end of each iteration of a loop. Returns whether that is legal.
 
     for j_0:                                       for j_0:

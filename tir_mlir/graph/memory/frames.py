@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.buffer_assignment import INPUT, OUTPUT, WEIGHT, BufferSlot, ExecutionPlan
+
+if TYPE_CHECKING:
+    import torch
+
+Array: TypeAlias = "np.ndarray | torch.Tensor"
+"""An array of a caller."""
+Runner: TypeAlias = "Callable[[Sequence[Array]], Any]"
+"""What runs a model on its inputs, and returns the output, or a tuple of several."""
 
 
 class ArrayFrame:
@@ -18,8 +26,8 @@ class ArrayFrame:
         self,
         plan: ExecutionPlan,
         sizes: Mapping[str, int],
-        inputs: Sequence[Any],
-        outputs: Sequence[Any],
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
         weights: np.ndarray,
         arena: np.ndarray,
     ):
@@ -45,6 +53,6 @@ def numpy_type(name: str) -> np.dtype:
     return np.dtype("uint16" if name == "bfloat16" else name)
 
 
-def as_array(value: Any) -> np.ndarray:
+def as_array(value: Array) -> np.ndarray:
     """A NumPy view of an array or tensor."""
     return value if isinstance(value, np.ndarray) else np.from_dlpack(value)

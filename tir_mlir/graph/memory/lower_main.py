@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -230,7 +229,7 @@ class _MainWriter:
         if call.packed:
             self.packed.setdefault(call.callee, [v.type for v in operands])
 
-    def _signature(self) -> tuple[list[ir.Type], list[dict[str, Any]]]:
+    def _signature(self) -> tuple[list[ir.Type], list[dict[str, object]]]:
         inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)
         outputs = [
             (output_name(i, self.plan), storage_type(type_, self.plan.bounds)) for i, type_ in self.plan.made_outputs
@@ -245,8 +244,8 @@ class _MainWriter:
             facts[-1] |= {attrs.SHAPE: ir.AffineMapAttr.get(sizes), attrs.SYMS: [ARENA_BYTES]}
         return types, facts
 
-    def _facts(self, name: str, type_: TensorType) -> dict[str, Any]:
-        facts: dict[str, Any] = {attrs.NAME: name}
+    def _facts(self, name: str, type_: TensorType) -> dict[str, object]:
+        facts: dict[str, object] = {attrs.NAME: name}
         if type_.is_unsigned:
             facts[attrs.DTYPE] = type_.dtype
         if type_.is_symbolic:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -34,6 +34,9 @@ from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.lift_weights import constant_array
 from tir_mlir.graph.transforms.simplify import simplify
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.memory.frames import Array
+
 _PRODUCT = is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)
 _DEQUANTIZE, _RESHAPE = is_op("dequantize"), is_op("reshape")
 METHODS = ("min-max", "percentile", "entropy")
@@ -47,7 +50,7 @@ HOW = Format("int8")
 @implement(Graph.calibrate)
 def calibrate(
     graph: Graph,
-    batches: Iterable[Any],
+    batches: Iterable[Array | Sequence[Array]],
     method: str = "min-max",
     *,
     percentile: float = 99.99,
@@ -77,7 +80,7 @@ def calibrate(
     check_type(graph, Graph, "calibrate", "graph", "a Graph (from_torch, GraphBuilder make one)")
     check_type(batches, Iterable, "calibrate", "batches", "a list of inputs of the graph")
     method, percentile = method_of(method, percentile)
-    inputs = [tuple(b) if isinstance(b, (tuple, list)) else (b,) for b in batches]
+    inputs = [tuple(b) if isinstance(b, Sequence) else (b,) for b in batches]
     if not inputs:
         raise GraphError("calibrate: no batches; fix: pass arrays like those that the model will see")
     if bias not in ("float32", "int32"):
@@ -125,7 +128,7 @@ def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
 
 
 def _ranges(
-    graph: Graph, layers: Sequence[int], batches: Sequence[Any], method: str, threads: int | None
+    graph: Graph, layers: Sequence[int], batches: Sequence[Sequence[Array]], method: str, threads: int | None
 ) -> list[ActivationRange]:
     """The numbers that each layer reads."""
     seen = graph.clone()
@@ -148,11 +151,11 @@ def _ranges(
     return [ranges[number] for number in numbers]
 
 
-def _runner(graph: Graph, threads: int | None) -> Any:
+def _runner(graph: Graph, threads: int | None) -> Callable[[Sequence[Array]], list[np.ndarray]]:
     """A function of a batch that returns the outputs, as float32 arrays."""
     model = graph.build_model(threads=threads)
 
-    def run(batch: Sequence[Any]) -> list[np.ndarray]:
+    def run(batch: Sequence[Array]) -> list[np.ndarray]:
         outputs = model(*batch)
         return [np.asarray(y, np.float32) for y in (outputs if isinstance(outputs, tuple) else (outputs,))]
 
@@ -236,7 +239,7 @@ def _errors(
     graph: Graph,
     layers: Sequence[int],
     steps: Sequence[QuantizationParameters],
-    batches: Sequence[Any],
+    batches: Sequence[Sequence[Array]],
     how: _How,
     threads: int | None,
 ) -> list[LayerError]:
@@ -399,9 +402,9 @@ def _integer_bias(
         return None
     steps = _array(graph, rewriter, x.args[1]), _array(graph, rewriter, w.args[1])
     bias = graph.weights[name].reshape(-1)
-    if any(s is None for s in steps) or not np.isfinite(bias).all() or _size(call, w) not in (1, len(bias)):
+    if steps[0] is None or steps[1] is None or not np.isfinite(bias).all() or _size(call, w) not in (1, len(bias)):
         return None
-    scale: Any = steps[0].reshape(-1) * steps[1].reshape(-1)  # type: ignore[union-attr]
+    scale = steps[0].reshape(-1) * steps[1].reshape(-1)
     limits = np.iinfo(np.int32)
     rounded = np.clip(np.rint(bias.astype(np.float64) / scale), limits.min, limits.max).astype(np.int32)
     new_name = free_name(f"{name}.int32", graph.weights)
@@ -413,7 +416,7 @@ def _integer_bias(
     return wide if call.shape_of(wide) == call.shape_of(added) else call.reshape(wide, call.shape_of(added))
 
 
-def _size(call: NodeCall, dequantized: NodeCall) -> Any:
+def _size(call: NodeCall, dequantized: NodeCall) -> int:
     return prod(int(size) for size in call.shape_of(dequantized.args[1]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -43,6 +43,9 @@ from tir_mlir.graph.transforms.lift_weights import (
     weights_graph,
 )
 from tir_mlir.graph.transforms.simplify import simplify
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import PlainAttribute
 
 _W = wildcard()
 _PRODUCT = is_kind(OperatorKind.PRODUCT, OperatorKind.CONVOLUTION)(varg_default_wildcard=True)
@@ -264,7 +267,7 @@ def _without_bias(call: NodeCall, how: Format, stored: ir.Value, scale: ir.Value
     return product if scale is None else emit("multiply", [product, _reshape_channel_scales(call, scale)])
 
 
-def product_of(call: NodeCall, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir.Value:
+def product_of(call: NodeCall, lhs: ir.Value, rhs: ir.Value, **overrides: PlainAttribute) -> ir.Value:
     """The operator of a node with other operands; a matmul by a dense layer, whose weight is (outputs, inputs)."""
     dense = call.op.short == "matmul"
     attributes = {} if dense else call.attrs

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.extensions import implement
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.precision.formats import Format, Rounded
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.memory.frames import Array
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,7 @@ def weight_error(name: str, weight: np.ndarray, rounded_weight: Rounded, how: Fo
 
 
 @implement(Graph.compare)
-def compare_graphs(graph: Graph, before: Graph, *inputs: Any, threads: int | None = None) -> OutputErrors:
+def compare_graphs(graph: Graph, before: Graph, *inputs: Array, threads: int | None = None) -> OutputErrors:
     """The errors of the outputs of a graph beside those of another one, on the same inputs."""
     models = [each.build_model(threads=threads) for each in (graph, before)]
     outputs, expected = (output if isinstance(output := model(*inputs), tuple) else (output,) for model in models)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -28,6 +28,11 @@ from tir_mlir.target import host
 from tir_mlir.targets.stages import BuildOptions
 from tir_mlir.visual.rooflines import Point, roofline
 from tir_mlir.visual.svg import Picture
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tir_mlir.target import Target
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,7 @@ def profile(graph: Graph, plan: ExecutionPlan, frame: ArrayFrame, options: Build
     return Profile(call_times)
 
 
-def _arrays(call: PlannedCall, frame: ArrayFrame) -> list[Any]:
+def _arrays(call: PlannedCall, frame: ArrayFrame) -> list[np.ndarray]:
     """The arguments of a call. Functions are timed alone, not in place: a result has an array of its own."""
     arrays = [frame.array(p) for p in (*call.inputs, *call.outputs)]
     for _, result in call.in_place:
@@ -135,15 +140,15 @@ def _arrays(call: PlannedCall, frame: ArrayFrame) -> list[Any]:
     return arrays
 
 
-def _call_time(call: PlannedCall, seconds: float, flops: int | None, arrays: Sequence[Any]) -> CallTime:
+def _call_time(call: PlannedCall, seconds: float, flops: int | None, arrays: Sequence[np.ndarray]) -> CallTime:
     moved = sum(array.nbytes for array in arrays)
     fraction = least_seconds(flops or 0, moved) / seconds if moved else None
     return CallTime(call.callee, call.name, seconds, flops, moved, fraction)
 
 
-def _functions(graph: Graph, plan: ExecutionPlan, options: BuildOptions) -> dict[str, Callable[..., Any]]:
+def _functions(graph: Graph, plan: ExecutionPlan, options: BuildOptions) -> dict[str, Callable[..., object]]:
     """Each function that is called, alone."""
-    functions: dict[str, Callable[..., Any]] = {}
+    functions: dict[str, Callable[..., object]] = {}
     names = {call.callee for call in plan.every_call if not call.packed}
     for name in {call.callee for call in plan.every_call if call.packed}:
         python = packed_function(name)
@@ -175,7 +180,7 @@ def _add_host(module: ir.Module, func: Func) -> ir.Operation:
     return list(parsed.body.operations)[-1].operation.clone(ir.InsertionPoint(module.body))
 
 
-def _no_time(*arrays: Any) -> None:
+def _no_time(*arrays: np.ndarray) -> None:
     """A function of a C library, which is not timed."""
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType, SimpleNamespace
+from typing import Any, TypeVar
 
 from tir_mlir.dialect.diagnostics import GraphError, ScriptError, TirError
 from tir_mlir.dialect.graph import free_name
@@ -31,6 +31,7 @@ from tir_mlir.graph.expressions import (
     write_functions,
 )
 from tir_mlir.graph.expressions.emitter import BindingEmitter
+from tir_mlir.graph.expressions.graph_function import ModuleFunction
 from tir_mlir.graph.expressions.match_cast import MatchCast, bind_cast_sizes
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
@@ -39,6 +40,7 @@ from tir_mlir.script import parser
 from tir_mlir.script.module import IRModule, PrimFunc, verify_module
 from tir_mlir.script.parser import FunctionSource
 
+R = TypeVar("R")
 _SIZE_WORDS = ("int64", "int32", "Var", "var", "SizeVar")
 
 
@@ -55,12 +57,12 @@ def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None:
 
 
 @implement(parser.graph_namespace)
-def graph_namespace() -> Any:
+def graph_namespace() -> ModuleType:
     """The namespace of this package."""
     return relax
 
 
-class _GraphFunctions(Mapping[str, Any]):
+class _GraphFunctions(Mapping[str, ModuleFunction]):
     """The functions of a module by name; a graph is read when it is first asked for."""
 
     def __init__(self, module: IRModule, sources: Mapping[str, FunctionSource]):
@@ -68,7 +70,7 @@ class _GraphFunctions(Mapping[str, Any]):
         self.graphs: dict[str, Function] = {}
         self._open: list[str] = []
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> ModuleFunction:
         if name not in self.sources:
             return self.module.prim_funcs[name]
         if name in self._open:
@@ -80,7 +82,7 @@ class _GraphFunctions(Mapping[str, Any]):
             self._open.pop()
         return self.graphs[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter([*self.module.prim_funcs, *self.sources])
 
     def __len__(self) -> int:
@@ -98,7 +100,7 @@ class _GraphFunctions(Mapping[str, Any]):
 class _ModuleMember(GlobalVar):
     """`cls.f`: a function of the module; a graph is called like a Python function."""
 
-    def __call__(self, *args: Any) -> Call:
+    def __call__(self, *args: object) -> Call:
         return Call(GlobalVar(self), args)
 
 
@@ -107,7 +109,7 @@ class _GraphReader:
 
     def __init__(self, program: FunctionSource, functions: _GraphFunctions):
         self.program, self.source, self.node = program, program.source, program.node
-        self.attributes: dict[str, Any] = {}
+        self.attributes: dict[str, object] = {}
         self.emitter = BindingEmitter(functions, functions.add)
         self.names = {"__builtins__": builtins, **program.names}
         members = {name: _ModuleMember(name) for name in functions}
@@ -202,7 +204,7 @@ class _GraphReader:
         selected = self._run_at(stmt, lambda: select_value(condition, sides[0][1], sides[1][1]))
         self.names[name] = self._bind_value(stmt, name, selected)
 
-    def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Any]:
+    def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Expr]:
         """The name that the last line of a branch binds, and its value; its other names are new."""
         last = body[-1]
         target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
@@ -256,7 +258,7 @@ class _GraphReader:
         if annotation is not None:
             self._check(annotation, self.names[names[0]])
 
-    def _bind_value(self, stmt: ast.stmt, name: str, value: Any) -> Any:
+    def _bind_value(self, stmt: ast.stmt, name: str, value: object) -> Any:
         """The variable of a value; what is not a value of the graph remains what it is."""
         if isinstance(value, MatchCast):
             return self._cast(stmt, value)
@@ -264,7 +266,7 @@ class _GraphReader:
             return self._run_at(stmt, lambda: self.emitter.emit(value, name, output=not self.emitter.in_dataflow))
         return value
 
-    def _cast(self, stmt: ast.stmt, cast: MatchCast) -> Any:
+    def _cast(self, stmt: ast.stmt, cast: MatchCast) -> Expr | ShapeExpr:
         """The value of a match_cast; the sizes that it names mean those of the value from here on."""
         value = self._run_at(
             stmt, lambda: cast.value if isinstance(cast.value, ShapeExpr) else self.emitter.operand(cast.value)
@@ -273,7 +275,7 @@ class _GraphReader:
         self.names |= {name: size for name, size in sizes.items() if name.isidentifier()}
         return value
 
-    def _unpack(self, stmt: ast.stmt, names: list[str], value: Any) -> None:
+    def _unpack(self, stmt: ast.stmt, names: list[str], value: object) -> None:
         """`a, b = R.split(x, 2)`."""
         tuple_var = self._bind_value(stmt, f"{names[0]}_tuple", value)
         items = self._run_at(stmt, lambda: list(tuple_var))
@@ -284,7 +286,7 @@ class _GraphReader:
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def _value(self, node: ast.expr | None) -> Any:
+    def _value(self, node: ast.expr | None) -> object:
         return None if node is None else self._eval(node)
 
     def _eval(self, node: ast.expr) -> Any:
@@ -292,7 +294,7 @@ class _GraphReader:
         code = compile(ast.Expression(node), self.source.filename, "eval")
         return self._run_at(node, lambda: eval(code, self.names))
 
-    def _run_at(self, node: ast.AST, run: Any) -> Any:
+    def _run_at(self, node: ast.AST, run: Callable[[], R]) -> R:
         try:
             return run()
         except ScriptError:
@@ -308,7 +310,7 @@ class _GraphReader:
             annotation = self._run_at(annotation, lambda: ast.parse(text, mode="eval").body)
         return self._run_at(annotation, lambda: as_struct_info(self._eval(annotation)))
 
-    def _check(self, annotation: ast.expr | None, value: Any) -> None:
+    def _check(self, annotation: ast.expr | None, value: object) -> None:
         """A written type must be the inferred one, where both are numbers."""
         if annotation is None or not isinstance(value, Expr):
             return
@@ -340,7 +342,7 @@ def _size(name: str, value: ast.expr) -> str | None:
 _INTEGER_DIVISIONS = ("div", "rem")
 
 
-def check_condition(value: Any) -> None:
+def check_condition(value: object) -> None:
     """Errors: GraphError for a condition that is not one bool."""
     info = getattr(value, "struct_info", None)
     if not isinstance(info, TensorStructInfo) or info.dtype != "bool" or info.ndim != 0:
@@ -351,7 +353,7 @@ def _divides(name: str) -> bool:
     return name in OPERATORS and OPERATORS[name].divides
 
 
-def check_branch(values: Iterable[Expr], functions: Mapping[str, Any]) -> None:
+def check_branch(values: Iterable[Expr], functions: Mapping[str, ModuleFunction]) -> None:
     """Errors: GraphError for values of a branch that may fail, or have an effect, when the other one is chosen."""
     for value in values:
         if not isinstance(value, Call):
@@ -375,7 +377,7 @@ def _is_float(call: Call) -> bool:
     return "float" in str(getattr(call.struct_info, "dtype", ""))
 
 
-def _check_program(name: str, functions: Mapping[str, Any]) -> None:
+def _check_program(name: str, functions: Mapping[str, ModuleFunction]) -> None:
     program = functions.get(name)
     if not isinstance(program, PrimFunc):
         return

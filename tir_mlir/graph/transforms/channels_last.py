@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -24,6 +24,9 @@ from tir_mlir.graph.rewrite import (
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import CONVERTED, simplify
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import PlainAttribute
 
 _TO_LAST, _TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
 
@@ -119,7 +122,7 @@ def _is_of_pixels(call: NodeCall) -> bool:
     return plain and dense and kernel[2:] == (1, 1) and all(isinstance(size, int) for size in (*made.shape, *kernel))
 
 
-def _all(sizes: Any, size: int) -> bool:
+def _all(sizes: int | list[int], size: int) -> bool:
     return all(n == size for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes]))
 
 
@@ -162,7 +165,7 @@ def _source(call: NodeCall, value: ir.Value) -> ir.Value | None:
     return permute.args[0] if permute is not None and permute.attrs.get("axes") == _TO_FIRST else None
 
 
-def _attributes_of_last(call: NodeCall) -> dict[str, Any] | None:
+def _attributes_of_last(call: NodeCall) -> dict[str, PlainAttribute] | None:
     """The attributes of an operator on tensors that are not yet permuted; None if it cannot be computed on them."""
     attrs = dict(call.attrs)
     if call.op.short == "concat":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 from mlir import ir
 
@@ -40,7 +39,7 @@ def merge_equal_nodes(func: TensorFunc) -> int:
 
     The replaced nodes are dead. Calls of packed functions are left alone.
     """
-    first_nodes: dict[Any, Node] = {}
+    first_nodes: dict[Hashable, Node] = {}
     merged, packed = 0, _packed_names(func)
     for node in func.nodes:
         if packed and _callee(node.op) in packed:
@@ -53,7 +52,7 @@ def merge_equal_nodes(func: TensorFunc) -> int:
     return merged
 
 
-def _key(node: Node) -> Any:
+def _key(node: Node) -> Hashable:
     """What a node computes: its op, its callee or value, and its inputs."""
     facts = node.op.attributes
     what = next((facts[name] for name in ("callee", "value", encoding.OP) if name in facts), None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
 
 from mlir import ir
 
@@ -59,7 +59,7 @@ def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
         found = facts_of_each([fused.module[name] for name in callees], BuildOptions(cache=cache))
         facts = dict(zip(callees, found, strict=True))
         _widen_for_each(func)
-        group_names: dict[Any, str] = {}
+        group_names: dict[Hashable, str] = {}
         for group in _groups(func, facts):
             if len(group.nodes) > 1:
                 _outline(fused, func, group.nodes, group_names)
@@ -252,7 +252,7 @@ def _names_sizes(func: TensorFunc, node: Node) -> bool:
     return any(name not in named or named[name].tensor >= len(node.inputs) for name in names)
 
 
-def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], group_names: dict[Any, str]) -> None:
+def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], group_names: dict[Hashable, str]) -> None:
     """Move nodes to a private function, and call it instead of the last one."""
     internal = {r for node in nodes for r in node.results}
     inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in internal))
@@ -266,7 +266,7 @@ def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], group_names: dic
     call_group(func, tensor_func(module, group_names[key]), nodes, inputs, outputs)
 
 
-def _key(func: TensorFunc, nodes: list[Node], inputs: list[ir.Value]) -> Any:
+def _key(func: TensorFunc, nodes: list[Node], inputs: list[ir.Value]) -> Hashable:
     """What a group computes: equal for groups that can share a function."""
     slots: dict[ir.Value, tuple[str, int]] = {v: ("input", n) for n, v in enumerate(inputs)}
     slots |= {node.results[0]: ("call", n) for n, node in enumerate(nodes)}

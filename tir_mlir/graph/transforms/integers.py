@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from mlir import ir
 
@@ -239,7 +237,7 @@ def _cancel_round_trip(call: NodeCall, matches: Matches) -> ir.Value | None:
 
 _DEQUANTIZE = is_op("dequantize")
 _PRODUCT = is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)
-_INNER: Any = _DEQUANTIZE(varg_default_wildcard=True)
+_INNER = _DEQUANTIZE(varg_default_wildcard=True)
 _MOVES = (
     is_op("reshape") | is_op("permute_dims") | is_op("nn.max_pool1d") | is_op("nn.max_pool2d") | is_op("nn.max_pool3d")
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import Any
 
 from mlir import ir
 
@@ -106,7 +105,7 @@ def _exclude_zero(func: TensorFunc, use: OperatorUse, callee: str | list[int], c
     attrs.put(func.op, encoding.RANGES, ranges)
 
 
-def _sizes(types: Sequence[Any]) -> list[str]:
+def _sizes(types: Sequence[TensorType | float]) -> list[str]:
     """The names in types, sorted."""
     return sorted({s for t in types if isinstance(t, TensorType) for size in t.shape for s in symbols(size)})
 

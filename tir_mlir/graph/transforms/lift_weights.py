@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from mlir import ir
 
@@ -215,16 +213,16 @@ def constants_to_weights(graph: Graph) -> Graph:
     """
     clone = graph.clone()
     with enter_context(), symbols_kept(clone.module.mlir):
-        names: dict[Any, str] = {}
+        names: dict[tuple[str, bytes], str] = {}
         for func in bodies(clone.func):
             _constants_of(clone, func, names)
         clone.from_text |= set(names.values())
     return clone
 
 
-def _constants_of(graph: Graph, func: TensorFunc, names: dict[Any, str]) -> None:
+def _constants_of(graph: Graph, func: TensorFunc, names: dict[tuple[str, bytes], str]) -> None:
     """Make weights of the constants of a body. names: of the weights so far, by type and value."""
-    constants: dict[Any, list[Node]] = {}
+    constants: dict[tuple[str, bytes], list[Node]] = {}
     for node in [n for n in func.nodes if n.kind == "constant" and not is_embedded(n)]:
         array = constant_array(node)
         constants.setdefault(key := (str(node.types[0]), array.tobytes()), []).append(node)

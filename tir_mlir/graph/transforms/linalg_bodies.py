@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mlir import ir
 
@@ -48,7 +47,7 @@ class _Bodies:
 
     def __init__(self, module: IRModule):
         self.module, self.sizes = module, GraphSizes()
-        self.known: dict[Any, str] = {}
+        self.known: dict[tuple[str, str, str], str] = {}
         self.open = {f.name for f in tensor_funcs(module.mlir) if _is_open(f)}
         self.taken: set[str] = set()
 

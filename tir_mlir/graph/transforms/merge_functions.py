@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -227,7 +227,7 @@ def is_exact(node: Node) -> bool:
     )
 
 
-def _same_shape(sizes: tuple[int | str, ...], facts: Any) -> bool:
+def _same_shape(sizes: tuple[int | str, ...], facts: Mapping[str, Any]) -> bool:
     """Whether named sizes are those of a parameter, which has them as affine expressions of its symbols."""
     symbols = list(facts.get(attrs.SYMS, []))
     named = [(axis, size) for axis, size in enumerate(sizes) if isinstance(size, str)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -14,6 +15,9 @@ from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
 from tir_mlir.schedules.products.short_numbers import groups_together, multiplies
 from tir_mlir.target import Target, chosen
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import PlainAttribute
 
 GROUP = 512
 """Bits of the terms of a sum that instructions take at once: long rows of patches are filled up to a multiple of it."""
@@ -81,7 +85,7 @@ def _product(call: NodeCall, target: Target) -> ir.Value | None:
     return call.reshape(call.emit("nn.dense", [rows, matrix], {"out_dtype": call.struct_info.dtype}), call.shape)
 
 
-def _of_groups(call: NodeCall, window: dict[str, Any], target: Target) -> ir.Value | None:
+def _of_groups(call: NodeCall, window: Mapping[str, PlainAttribute], target: Target) -> ir.Value | None:
     """A convolution in groups as a batch of products, each of some groups; None where more is lost by zeros."""
     image, kernel = call.args
     outputs, inputs, *taps = (int(size) for size in call.shape_of(kernel))
@@ -117,8 +121,13 @@ def _pad_kernel_rows(call: NodeCall, kernel: ir.Value, length: int) -> ir.Value:
 
 
 def _in_cells(
-    call: NodeCall, image: ir.Value, kernel: ir.Value, window: dict[str, Any], strides: list[int], padding: list[int]
-) -> tuple[ir.Value, ir.Value, dict[str, Any]]:
+    call: NodeCall,
+    image: ir.Value,
+    kernel: ir.Value,
+    window: Mapping[str, PlainAttribute],
+    strides: list[int],
+    padding: list[int],
+) -> tuple[ir.Value, ir.Value, dict[str, PlainAttribute]]:
     """An image with few channels, padded, with cells of `CELL` channels a pixel, as many pixels in one as the window
     moves on: patches are copied cell by cell. And the kernel and the window for it.
 

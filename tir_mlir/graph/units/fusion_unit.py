@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.ir import all_blocks, attrs, enter_context
 from tir_mlir.graph.units.unit_queries import UnitQuery, decode_query, encode_result, parse_canonical, run_unit
@@ -18,6 +18,9 @@ from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.steps import attempt
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.targets.stages import BuildOptions
+
+if TYPE_CHECKING:
+    from tir_mlir.schedule import BlockHandle
 
 
 class FunctionKind(Enum):
@@ -85,7 +88,7 @@ def facts_of(function: PrimFunc) -> FunctionFacts:
     return FunctionFacts(kind, frozenset(aligned | _read_once(infos, names[:-1])))
 
 
-def _keys_and_values(sch: Schedule, blocks: Sequence[Any], names: Sequence[str]) -> frozenset[int]:
+def _keys_and_values(sch: Schedule, blocks: Sequence[BlockHandle], names: Sequence[str]) -> frozenset[int]:
     """The inputs that the two products of an attention read as they are, on the right."""
     if sum(kind_of(sch, b) is Kind.PRODUCT for b in blocks) < 2:
         return frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import TensorType
@@ -19,13 +19,17 @@ from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func
 from tir_mlir.te.source_location import share_location
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import PlainAttribute
+    from tir_mlir.te.expr import Expr
+
 Ranges = Sequence[tuple[str, int, int]]
 """Names of sizes, each with its least and its greatest value (-1: none)."""
 
 
 def _content(
     name: str,
-    attributes: Mapping[str, Any],
+    attributes: Mapping[str, PlainAttribute],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     _: GraphSizes,
@@ -37,7 +41,7 @@ def _content(
 @cache_by_structure(_content)
 def operator_program(
     name: str,
-    attributes: Mapping[str, Any],
+    attributes: Mapping[str, PlainAttribute],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     sizes: GraphSizes,
@@ -72,7 +76,7 @@ def operator_program(
 
 def _program(
     name: str,
-    attributes: Mapping[str, Any],
+    attributes: Mapping[str, PlainAttribute],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     sizes: GraphSizes,
@@ -96,7 +100,7 @@ def _program(
     return function
 
 
-def _conditions(tensors: Sequence[Tensor], sizes: GraphSizes, limits: Mapping[str, tuple[int, int]]) -> list[Any]:
+def _conditions(tensors: Sequence[Tensor], sizes: GraphSizes, limits: Mapping[str, tuple[int, int]]) -> list[Expr]:
     """What is known of the sizes of tensors: least <= n, and n <= greatest where there is one."""
     names = [name for t in tensors for size in sizes.shape(t.shape) for name in size_code.symbols(size)]
     conditions = []

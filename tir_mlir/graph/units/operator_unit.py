@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir.memo import BoundedDict, given_operations
@@ -18,6 +18,9 @@ from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import PrimFunc
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.operators.attributes import PlainAttribute
+
 
 @dataclass(frozen=True)
 class OperatorUse:
@@ -25,7 +28,7 @@ class OperatorUse:
     sizes."""
 
     name: str
-    attributes: Mapping[str, Any]
+    attributes: Mapping[str, PlainAttribute]
     inputs: Sequence[TensorType | float]
     results: Sequence[TensorType]
     ranges: Ranges = ()

@@ -87,7 +87,7 @@ def _choose_panels(payload: bytes, choose: Callable[..., dict[str, WeightPanels]
     return encode_result([canonical_text(sch.mod[function.name]), layouts])
 
 
-def _read(answer: Any) -> FunctionWithPanels | None:
+def _read(answer: tuple[str, list[tuple[int, dict[str, Any]]]] | None) -> FunctionWithPanels | None:
     if answer is None:
         return None
     text, panels = answer

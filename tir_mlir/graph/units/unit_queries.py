@@ -66,7 +66,7 @@ class UnitQuery:
     """A function, which `run` of the task gets as its canonical text, and what else the answer depends on, in JSON."""
 
     function: PrimFunc
-    about: Any = None
+    about: object = None
 
 
 def run_unit(unit: str, questions: Sequence[UnitQuery], options: BuildOptions) -> list[Any]:
@@ -93,7 +93,7 @@ def decode_query(payload: bytes) -> tuple[str, Any, AnyTarget | str, int | None]
     return pickle.loads(payload)
 
 
-def encode_result(answer: Any) -> bytes:
+def encode_result(answer: object) -> bytes:
     """The bytes of an answer, of what JSON has."""
     return json.dumps(answer).encode()
 

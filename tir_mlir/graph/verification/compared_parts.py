@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, memref
@@ -37,7 +36,7 @@ class ComparedGraph:
 
     graph: Graph
     known: dict[ir.Value, str] = field(default_factory=dict)
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def func(self) -> TensorFunc:
@@ -57,7 +56,9 @@ class ComparedGraph:
         """The known values that some values are computed from, by name."""
         return {self.known[v]: self.func.type_of(v) for v in _cone(values, self.known)[1]}
 
-    def program(self, values: Sequence[ir.Value], inputs: Mapping[str, TensorType], ranges: Any) -> ir.Module:
+    def program(
+        self, values: Sequence[ir.Value], inputs: Mapping[str, TensorType], ranges: Mapping[str, Sequence[int]]
+    ) -> ir.Module:
         """The program that computes values from known ones. Errors: GraphError for a size that no input has."""
         module = self.graph.module.mlir
         part = create.graph(module, PART)
@@ -101,7 +102,7 @@ def lower_to_program(
     graph: Graph,
     name: str,
     ranges: Mapping[str, Sequence[int]],
-    numbers: Mapping[int, Any] | None = None,
+    numbers: Mapping[int, float] | None = None,
     as_name: str | None = None,
 ) -> ir.Module:
     """The program of a graph of calls without weights; it is right for sizes in `ranges` only. numbers: inputs that are
@@ -116,7 +117,7 @@ def lower_to_program(
     return program
 
 
-def _put_numbers(func: Func, numbers: Mapping[int, Any]) -> None:
+def _put_numbers(func: Func, numbers: Mapping[int, float]) -> None:
     """Let buffers that parameters are be allocated, and filled with numbers.
 
     func.func @main(%x: memref<4xf32>, %c: memref<f32>)   ->   func.func @main(%x: memref<4xf32>)

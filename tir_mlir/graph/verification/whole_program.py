@@ -79,7 +79,7 @@ def _weights_as_inputs(func: TensorFunc) -> None:
 
 
 @implement(Graph.interpret)
-def interpret_graph(graph: Graph, *inputs: Any, **options: Any) -> tuple[list[np.ndarray], Report]:
+def interpret_graph(graph: Graph, *inputs: np.ndarray, **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run a graph in Python with every access checked. Returns its outputs, and the counts. Options of `interpret`."""
     module, legalized = whole_program(graph)
     with enter_context():

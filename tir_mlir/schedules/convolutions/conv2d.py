@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extent_of, kind_of_loop, loops_by_iter
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
@@ -19,15 +19,19 @@ from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.schedules.steps import all_or_nothing, merge_epilogue, parallelize, place_epilogue
 from tir_mlir.target import Target, chosen
 
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
+    from tir_mlir.schedule.info import RegionInfo
+
 
 @all_or_nothing
 def conv2d(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
     free: bool = False,
-    epilogue: Any | None = None,
+    epilogue: BlockHandle | None = None,
 ) -> None:
     """Schedule a convolution for a CPU: NCHW or NHWC, any stride, dilation, window and order of axes.
 
@@ -60,7 +64,7 @@ def conv2d(
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
 
 
-def divide_groups(sch: Schedule, block: Any, what: Convolution) -> Convolution:
+def divide_groups(sch: Schedule, block: BlockHandle, what: Convolution) -> Convolution:
     """Divide the channels of a convolution in groups into groups and channels of a group: a product for each group."""
     if what.grouped is None or what.grouped[1] < FEWEST_OF_GROUP:
         return what
@@ -82,12 +86,12 @@ class Conv2d:
     def __init__(
         self,
         sch: Schedule,
-        block: Any,
+        block: BlockHandle,
         what: Convolution,
         plan: ConvTiles,
         threads: int,
         lanes: int,
-        epilogue: Any | None,
+        epilogue: BlockHandle | None,
     ):
         self.epilogue, self.lanes = epilogue, lanes
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
@@ -130,13 +134,13 @@ class Conv2d:
         if self.threads > 1:
             self._parallelize([*first, j_0], [i_0, *copies])
 
-    def _parallelize(self, outer: Sequence[Any], inner: Sequence[Any]) -> None:
+    def _parallelize(self, outer: Sequence[LoopHandle], inner: Sequence[LoopHandle]) -> None:
         """Parallelize an outer loop with at least one iteration per thread, else all inner loops."""
         enough = [x for x in outer if (extent_of(self.sch, x) or 1) >= self.threads]
         for loop in enough[:1] or inner:
             self.sch.parallel(loop)
 
-    def _unroll(self, sums: Sequence[Any]) -> None:
+    def _unroll(self, sums: Sequence[LoopHandle]) -> None:
         """Unroll the innermost reduction loops, up to those of the plan."""
         steps = 1
         for loop in reversed(sums):
@@ -147,7 +151,7 @@ class Conv2d:
 
     # --- the product --------------------------------------------------------------------------------------------------
 
-    def _product_iters(self, *iters: Any) -> tuple:
+    def _product_iters(self, *iters: IntExpr) -> tuple:
         """The index map of the iters: outer, one fused row, one fused column, fused reductions (in row-major order)."""
         what = self.what
         by_axis = dict(zip(what.extents, iters, strict=True))
@@ -159,14 +163,14 @@ class Conv2d:
             *(self._fused_index(group, by_axis) for group in self.sums),
         )
 
-    def _fused_index(self, axes: Sequence[str], by_axis: dict[str, Any]) -> Any:
+    def _fused_index(self, axes: Sequence[str], by_axis: dict[str, IntExpr]) -> IntExpr:
         first, *inner = axes
         value = by_axis[first]
         for axis in inner:
             value = value * self.what.extents[axis] + by_axis[axis]
         return value
 
-    def _passes(self) -> tuple[Any, Any, list]:
+    def _passes(self) -> tuple[BlockHandle, BlockHandle, list[LoopHandle]]:
         """Split a long reduction into passes. Returns the compute block, the write-back block, the loop over passes."""
         sch, what = self.sch, self.what
         loops = sch.get_loops(self.block)
@@ -185,13 +189,13 @@ class Conv2d:
         write_back = sch.reindex_cache_write(self.block, 0, "local", lambda *i: tuple(i[n] for n in iter_numbers))
         return self.block, write_back, []
 
-    def _join_axes(self, parts: Any) -> None:
+    def _join_axes(self, parts: BlockHandle) -> None:
         """Let the dimensions of the partial results be as in the register tile: pixels fused, groups by themselves."""
         what = self.what
         joined = {g[0]: g for g in (what.rows, what.columns) if len(g) > 1}
         inner = {a for g in joined.values() for a in g[1:]}
 
-        def layout(step: Any, *index: Any) -> tuple:
+        def layout(step: IntExpr, *index: IntExpr) -> tuple:
             by_axis, units = {}, []
             for axes, i in zip(what.dimensions, index, strict=True):
                 if not axes:
@@ -216,7 +220,7 @@ class Conv2d:
         what = self.what
         return what.right in what.widened and (what.size(what.rows) or LARGE) >= MANY_TILES * self.plan.mr
 
-    def _copied_rows(self, padding: Sequence[Pad]) -> Any:
+    def _copied_rows(self, padding: Sequence[Pad]) -> BlockHandle | None:
         """Cache the left operand by row and sums, in the type of the sums, and return the copy block. None if it has
         that type, or gets it where it is padded."""
         sch, what = self.sch, self.what
@@ -232,7 +236,7 @@ class Conv2d:
 
     # --- packing of the right operand ---------------------------------------------------------------------------------
 
-    def _cache_panels(self) -> tuple[list[int], Any]:
+    def _cache_panels(self) -> tuple[list[int], BlockHandle]:
         """Cache the right operand in panels of nr columns. Returns the indices of the iters that it depends on, and the
         copy block."""
         sch, what, nr = self.sch, self.what, self.plan.nr
@@ -243,7 +247,7 @@ class Conv2d:
         panel_iters = [n for n, (name, _) in enumerate(info.iters) if name in read_iters or n == column]
         outer, inner = [n for n in panel_iters if n < column], [n for n in panel_iters if n > column]
 
-        def panels(*i: Any) -> tuple:
+        def panels(*i: IntExpr) -> tuple:
             return (*(i[n] for n in outer), i[column] // nr, *(i[n] for n in inner), i[column] % nr)
 
         try:
@@ -258,7 +262,7 @@ class Conv2d:
             store_as(sch, packed, what.dtype)
         return panel_iters, packed
 
-    def _pack(self, packed: Any, pass_loop: Any, dims: Sequence[int]) -> Any:
+    def _pack(self, packed: BlockHandle, pass_loop: LoopHandle, dims: Sequence[int]) -> LoopHandle:
         """Compute the panels of a pass at its start, and return the outermost loop of the copy.
 
         `dims`: indices of the iters that the copy depends on. The outermost loops are the reduction for channels, as in
@@ -292,12 +296,12 @@ DEPTHWISE_THREAD_WORK = 1 << 17
 
 def depthwise(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     what: Convolution,
     target: Target,
     threads: int,
     free: Free,
-    epilogue: Any | None = None,
+    epilogue: BlockHandle | None = None,
     padding: Sequence[Pad] = (),
 ) -> list[Pad]:
     """Vectorize the innermost axis of the result with extent > 1; all reductions run inside it.
@@ -364,13 +368,13 @@ def _strip(
     return even_tile(rows, most, 1, threads) if rows > most or threads > 1 else None
 
 
-def _unroll(sch: Schedule, loops: Sequence[Any]) -> None:
+def _unroll(sch: Schedule, loops: Sequence[LoopHandle]) -> None:
     for loop in loops:
         if kind_of_loop(sch, loop) == "serial":
             sch.unroll(loop)
 
 
-def _pixels(sch: Schedule, block: Any, what: Convolution, wide: list[str], free: Free) -> int:
+def _pixels(sch: Schedule, block: BlockHandle, what: Convolution, wide: list[str], free: Free) -> int:
     """The number of pixels of a row in a tile; 1 if lanes are no channels, or sums are long."""
     window = prod(what.extents[a] or LARGE for a in what.sums)
     inputs = [r for r in block_info(sch, block).reads if str(r) not in map(str, block_info(sch, block).writes)]
@@ -381,7 +385,7 @@ def _pixels(sch: Schedule, block: Any, what: Convolution, wide: list[str], free:
     return free.choice("pixels", [p for p in (1, 2, 4, 7, 14) if p <= row], even_tile(row, PIXELS))
 
 
-def _last_axis(region: Any) -> tuple[str, ...]:
+def _last_axis(region: RegionInfo) -> tuple[str, ...]:
     """The iters that index the innermost dimension of extent > 1."""
     sizes = zip(region.axes, region.buffer.shape, strict=True)
     return next((axis for axis, size in reversed(list(sizes)) if size != 1), ())
@@ -392,19 +396,19 @@ class Pad:
     """A padding block. If the pixel iters are fused: `rows` is the row dimension of its output, `width` the extent of
     the dimension after it. `dtype`: the wider type that its output is to have, if it is to have one."""
 
-    block: Any
+    block: BlockHandle
     rows: int = 0
     width: int | None = None
     dtype: str = ""
 
 
-def find_pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
+def find_pads(sch: Schedule, block: BlockHandle, what: Convolution) -> list[Pad]:
     """The padding blocks among the producers of a convolution."""
     nests = [(p, sch.get_loops(p)) for p in sch.get_producers(block)]
     return [_pad(sch, p, block, what) for p, loops in nests if loops and sch.can_decompose_padding(p, loops[0])]
 
 
-def _pad(sch: Schedule, producer: Any, block: Any, what: Convolution) -> Pad:
+def _pad(sch: Schedule, producer: BlockHandle, block: BlockHandle, what: Convolution) -> Pad:
     (image,) = block_info(sch, producer).writes
     pixels = what.columns if str(image) == what.right else what.rows
     each_in_place = what.is_product and str(image) == what.left  # else it is widened in vectors, or while it is packed
@@ -428,7 +432,7 @@ def join_rows(sch: Schedule, pad: Pad) -> None:
 
 
 @all_or_nothing
-def padding(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def padding(sch: Schedule, block: BlockHandle, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a block that pads an array as a fill and a copy, both vectorized. Raises ScheduleError for others."""
     target, loops = chosen(target), sch.get_loops(block)
     if not loops or not sch.can_decompose_padding(block, loops[0]):
@@ -457,7 +461,7 @@ def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
             sch.parallel(wide[0])
 
 
-def _lanes_of_rows(sch: Schedule, loops: Sequence[Any], lanes: int, adjacent: bool) -> Any:
+def _lanes_of_rows(sch: Schedule, loops: Sequence[LoopHandle], lanes: int, adjacent: bool) -> LoopHandle:
     """The loop over the adjacent elements of a part of padding: the last one, or some iterations of the one before it
     and all of that, if it has few, such as three channels, and the rows are `adjacent`."""
     extent = extent_of(sch, loops[-1])
@@ -470,7 +474,7 @@ def _lanes_of_rows(sch: Schedule, loops: Sequence[Any], lanes: int, adjacent: bo
     return sch.fuse(sch.split(loops[-2], [None, each])[1], loops[-1]) if each > 1 else loops[-1]
 
 
-def has_whole_rows(sch: Schedule, block: Any, least: int = 0) -> bool:
+def has_whole_rows(sch: Schedule, block: BlockHandle, least: int = 0) -> bool:
     """Whether the rows of a padded image are those of the image, of at least as many elements."""
     info = block_info(sch, block)
     (read, *extra_reads), (written, *_) = info.reads, info.writes

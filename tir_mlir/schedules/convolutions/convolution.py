@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits, enter_context
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, block_view
 from tir_mlir.schedules.products.contraction import reads_only_as
@@ -67,7 +66,7 @@ class Convolution:
         return bool(self.rows and self.columns)
 
 
-def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
+def convolution(sch: Schedule, block: BlockHandle, joined: bool = False) -> Convolution:
     """Match a block with a convolution, with any order of axes. Raises ScheduleError if it is not one.
 
     joined: whether several iters may index one dimension of the result: a group and a channel of it."""
@@ -102,7 +101,7 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
     )  # fmt: skip
 
 
-def _widened_inputs(sch: Schedule, block: Any, inputs: Sequence[RegionInfo], dtype: str) -> frozenset[str]:
+def _widened_inputs(sch: Schedule, block: BlockHandle, inputs: Sequence[RegionInfo], dtype: str) -> frozenset[str]:
     """The operands of another type that are only read cast to the type of the sums."""
     narrow = [str(r) for r in inputs if r.buffer.dtype != dtype]
     with enter_context():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 from mlir import ir
 
@@ -107,7 +106,7 @@ class MatVec:
         return self.extents[axis]
 
 
-def contraction(sch: Schedule, block: Any) -> Contraction:
+def contraction(sch: Schedule, block: BlockHandle) -> Contraction:
     """Match a block with a (batched) matrix product. Raises ScheduleError if it is not one."""
     block = sch.get_block(block) if isinstance(block, str) else block
     info, extents, k, operands = _product(sch, block)
@@ -137,7 +136,7 @@ def _rows_and_columns(axes: list[str], extents: dict[str, int | None]) -> list[s
     return wide if len(wide) >= 2 else [a for a in axes if a in wide or a in axes[-2:]][-2:]
 
 
-def matrix_vector(sch: Schedule, block: Any) -> MatVec:
+def matrix_vector(sch: Schedule, block: BlockHandle) -> MatVec:
     """Match a block with a (batched) matrix-vector product. Raises ScheduleError if it is not one.
 
     The elements of the matrix may be expressions of several arrays, such as integers and scales by group: `matrix` is
@@ -163,7 +162,7 @@ def num_elements(buffer: BufferInfo) -> int:
 
 
 def _product(
-    sch: Schedule, block: Any, several: bool = False
+    sch: Schedule, block: BlockHandle, several: bool = False
 ) -> tuple[BlockInfo, dict[str, int | None], str, list[ContractionOperand]]:
     """Match a sum of products: returns the block info, the extents, the reduction iter and the two operands.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from tir_mlir.dialect.ir import bits
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import block_info, iters
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, num_elements
@@ -29,7 +28,7 @@ class LaneSplit:
     shared: int | None = None
 
 
-def dequantizer(sch: Schedule, block: Any, operand: ContractionOperand) -> Any:
+def dequantizer(sch: Schedule, block: BlockHandle, operand: ContractionOperand) -> BlockHandle | None:
     """The block that computes an operand from fewer bytes, with its own such producers inlined; None if there is none.
 
     U[..] = Q[..] >> ..                                  W[..] = f(Q[..] >> ..) * S[..]
@@ -45,13 +44,13 @@ def dequantizer(sch: Schedule, block: Any, operand: ContractionOperand) -> Any:
     return producer
 
 
-def inline_dequantizer(sch: Schedule, block: Any, operand: ContractionOperand) -> bool:
+def inline_dequantizer(sch: Schedule, block: BlockHandle, operand: ContractionOperand) -> bool:
     """Inline the block that computes an operand from fewer bytes into its reader. Returns whether there was one."""
     producer = dequantizer(sch, block, operand)
     return producer is not None and inline(sch, producer)
 
 
-def mark_dequantized(sch: Schedule, block: Any, what: Contraction) -> tuple[Contraction, list[Any]]:
+def mark_dequantized(sch: Schedule, block: BlockHandle, what: Contraction) -> tuple[Contraction, list[BlockHandle]]:
     """The product with its dequantised operands marked as such, and the blocks that compute them.
 
     Only those that can be inlined, and thus computed while they are packed.
@@ -61,19 +60,19 @@ def mark_dequantized(sch: Schedule, block: Any, what: Contraction) -> tuple[Cont
     return replace(what, left=lhs, right=rhs), [p for producers in found.values() for p in producers]
 
 
-def computed_from_less(sch: Schedule, block: Any, operand: ContractionOperand) -> list[Any]:
+def computed_from_less(sch: Schedule, block: BlockHandle, operand: ContractionOperand) -> list[BlockHandle]:
     """The block that computes an operand from fewer bytes and can be inlined; none if there is none."""
     producer = dequantizer(sch, block, operand)
     return [producer] if producer is not None and sch.can_compute_inline(producer) else []
 
 
-def inline_each(sch: Schedule, producers: list[Any]) -> None:
+def inline_each(sch: Schedule, producers: Sequence[BlockHandle]) -> None:
     """Inline the blocks that dequantise into the copies that pack their results, or into the products."""
     for producer in producers:
         inline(sch, producer)
 
 
-def is_along(sch: Schedule, producer: Any, operand: ContractionOperand, axis: str) -> bool:
+def is_along(sch: Schedule, producer: BlockHandle, operand: ContractionOperand, axis: str) -> bool:
     """Whether the largest array that a dequantised operand is computed from is contiguous along an axis of it."""
     info = block_info(sch, producer)
     last = source(info).axes[-1]
@@ -83,7 +82,7 @@ def is_along(sch: Schedule, producer: Any, operand: ContractionOperand, axis: st
     )
 
 
-def vectorize_dequantizer(sch: Schedule, producer: Any, lanes: int, threads: int) -> None:
+def vectorize_dequantizer(sch: Schedule, producer: BlockHandle, lanes: int, threads: int) -> None:
     """Vectorize a block that dequantises, along the last dimension of what it reads."""
     info = block_info(sch, producer)
     packed = source(info)
@@ -133,25 +132,25 @@ def shared_steps(region: RegionInfo) -> tuple[int, int]:
     return (same[0], len(same) + 1) if same and first is not None else (0, 1)
 
 
-def _producer(sch: Schedule, block: Any, name: str) -> Any:
+def _producer(sch: Schedule, block: BlockHandle, name: str) -> BlockHandle | None:
     """The block that computes an array that a block reads; None for parameters."""
     writes = [p for p in sch.get_producers(block) if name in map(str, block_info(sch, p).writes)]
     return writes[0] if len(writes) == 1 else None
 
 
-def _inlinable(sch: Schedule, block: Any) -> bool:
+def _inlinable(sch: Schedule, block: BlockHandle) -> bool:
     info = block_info(sch, block)
     return not iters(info, "R") and len(info.writes) == 1
 
 
-def _widens(sch: Schedule, block: Any) -> bool:
+def _widens(sch: Schedule, block: BlockHandle) -> bool:
     """Whether a block is elementwise and, through other such blocks, reads fewer bytes than it writes."""
     if not _inlinable(sch, block):
         return False
     return 0 < _num_bits(_sources(sch, block)) < _num_bits(block_info(sch, block).writes)
 
 
-def _sources(sch: Schedule, block: Any) -> list[RegionInfo]:
+def _sources(sch: Schedule, block: BlockHandle) -> list[RegionInfo]:
     """The arrays that a block reads, itself or through elementwise producers."""
     regions = {str(r): r for r in block_info(sch, block).reads}
     for name in list(regions):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.intrin.dot_products import Dot, dot_of_lanes, is_shifted
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, iters, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, num_elements, store_as
@@ -15,6 +15,9 @@ from tir_mlir.schedules.products.dequantization import LaneSplit, is_along, lane
 from tir_mlir.schedules.products.tile_sizes import STREAMS
 from tir_mlir.schedules.steps import inline, place_epilogue
 from tir_mlir.target import Target
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
 
 UNPACK = 5
 """Instructions that unpack two vectors of weights."""
@@ -35,7 +38,7 @@ class StoredOrder:
         """The steps of the sum that vectors of whole bytes hold."""
         return self.shared * max(self.width, self.distance)
 
-    def split(self, k: Any) -> tuple[Any, Any, Any, Any]:
+    def split(self, k: IntExpr) -> tuple[IntExpr, IntExpr, IntExpr, IntExpr]:
         """A step of the sum as (vector of bytes, which weights of the bytes, group, position in the group)."""
         period = self.distance * self.shared
         vectors = max(1, self.distance // self.width)
@@ -44,7 +47,9 @@ class StoredOrder:
         return vector, k % period // self.distance, byte // self.group, byte % self.group
 
 
-def few_rows_dots(sch: Schedule, block: Any, what: Contraction, producer: Any, target: Target, threads: int) -> bool:
+def few_rows_dots(
+    sch: Schedule, block: BlockHandle, what: Contraction, producer: BlockHandle, target: Target, threads: int
+) -> bool:
     """Schedule a product of few rows of int8 with a matrix that a block unpacks from bytes. Returns False, unchanged,
     if no instruction computes it, or the order of the weights does not fill its vectors.
 
@@ -74,7 +79,7 @@ class FewRowsDots:
     """The state of scheduling one product. tile: rows and columns whose partial sums are in registers."""
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Contraction, producer: Any, dot: Dot, order: StoredOrder,
+        self, sch: Schedule, block: BlockHandle, what: Contraction, producer: BlockHandle, dot: Dot, order: StoredOrder,
         tile: tuple[int, int], threads: int,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.producer, self.dot = sch, block, what, producer, dot
@@ -104,7 +109,7 @@ class FewRowsDots:
         if self.threads > 1:
             sch.parallel(j_0)
 
-    def _left_copy(self, parts: Any) -> None:
+    def _left_copy(self, parts: BlockHandle) -> None:
         """Copy the left operand, by tiles of rows, in the order in which the weights are unpacked."""
         sch, what, order, (rows, _) = self.sch, self.what, self.order, self.tile
         copy = sch.cache_read(parts, what.left.name, "global")
@@ -112,7 +117,7 @@ class FewRowsDots:
         position_of = what.left.axes.index
         of_row, of_step = position_of(what.m), position_of(what.k)
 
-        def tiles(*x: Any) -> tuple:
+        def tiles(*x: IntExpr) -> tuple:
             vector, h, group, term = order.split(x[of_step])
             return x[of_row] // rows, vector, h, x[of_row] % rows, group, term
 
@@ -124,7 +129,7 @@ class FewRowsDots:
             _, inner = sch.split(group, [None, run // order.group])
             sch.vectorize(sch.fuse(inner, term))
 
-    def _unpack_weights(self, parts: Any) -> tuple[Any, Any]:
+    def _unpack_weights(self, parts: BlockHandle) -> tuple[BlockHandle, BlockHandle | None]:
         """The block that unpacks weights for the instruction, and the one that sums the left operand, if it must."""
         sch, what, order = self.sch, self.what, self.order
         sums = None
@@ -136,7 +141,7 @@ class FewRowsDots:
         inline(sch, self.producer)
         turned = what.right.axes[0] == what.k
 
-        def stored_index(*x: Any) -> tuple:
+        def stored_index(*x: IntExpr) -> tuple:
             j, k = x[::-1] if turned else x
             return j, *order.split(k)
 
@@ -145,7 +150,7 @@ class FewRowsDots:
         sch.set_scope(copy, 0, "local")
         return copy, sums
 
-    def _tile_block(self, parts: Any) -> tuple[Any, ...]:
+    def _tile_block(self, parts: BlockHandle) -> tuple[LoopHandle, ...]:
         sch, (rows, columns) = self.sch, self.tile
         i, j, k_0, h, group, term = sch.get_loops(parts)
         i_0, i_1 = sch.split(i, [None, rows])
@@ -154,7 +159,7 @@ class FewRowsDots:
         sch.reorder(j_0, j_1, i_0, k_0, h, i_1, j_2, group, term)
         return j_0, i_0, k_0, h, i_1, j_2, group
 
-    def _fill_and_drain(self, init: Any) -> None:
+    def _fill_and_drain(self, init: BlockHandle) -> None:
         """The first values of the partial sums, and their sums, in registers."""
         sch = self.sch
         lanes, rows, columns = sch.get_loops(self.block)[-3:]
@@ -164,7 +169,7 @@ class FewRowsDots:
             sch.unroll(nest[1])
             sch.vectorize(nest[2])
 
-    def _sum_rows(self, sums: Any) -> None:
+    def _sum_rows(self, sums: BlockHandle) -> None:
         """Sum the copy of the left operand, lane by lane, in registers."""
         sch = self.sch
         spatial = len(iters(block_info(sch, sums), "S"))  # the row is not an iter if there is one row
@@ -208,7 +213,13 @@ DEQUANTIZE = 5
 
 
 def few_rows_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free, epilogue: Any | None = None
+    sch: Schedule,
+    block: BlockHandle,
+    what: Contraction,
+    target: Target,
+    threads: int,
+    free: Free,
+    epilogue: BlockHandle | None = None,
 ) -> None:
     """Schedule a product of few rows whose right operand the block dequantises itself.
 
@@ -250,7 +261,7 @@ def few_rows_gemm(
         sch.parallel(j_0)
 
 
-def _spread(sch: Schedule, block: Any, what: Contraction, plan: LaneSplit) -> None:
+def _spread(sch: Schedule, block: BlockHandle, what: Contraction, plan: LaneSplit) -> None:
     """If adjacent values share an element, copy the left operand with the values of a vector adjacent."""
     if plan.shared is None or plan.shared < plan.lanes:
         return

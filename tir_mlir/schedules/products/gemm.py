@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tir_mlir import te
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.runtime.aligned_arrays import empty
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
@@ -46,6 +47,9 @@ from tir_mlir.schedules.steps import (
 from tir_mlir.script import PrimFunc
 from tir_mlir.target import CUDA, AnyTarget, Target, chosen, resolved
 
+if TYPE_CHECKING:
+    from tir_mlir.runtime.library import Library
+
 THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
 COLUMNS_PER_THREAD = 2
@@ -58,12 +62,12 @@ and the memory that limit such a product, and starting them costs as much as rea
 @all_or_nothing
 def gemm(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: AnyTarget | str | None = None,
     threads: int | None = None,
     packed: str | None = None,
     free: bool = False,
-    epilogue: Any | None = None,
+    epilogue: BlockHandle | None = None,
 ) -> Packing | None:
     """Schedule a (batched) matrix product for a CPU; operands may be transposed. For a GPU, see `cuda_gemm`.
 
@@ -128,15 +132,15 @@ def gemm(
     return _float_gemm(sch, block, what, target, threads, packed, options, epilogue)
 
 
-def _refuse_for_gpus(gpu: CUDA, **options: Any) -> None:
+def _refuse_for_gpus(gpu: CUDA, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise ScheduleError(f"{name} is for products on CPUs, and {gpu.chip} is a GPU; fix: leave it out")
 
 
 def _packed_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
-    epilogue: Any | None,
+    sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
+    epilogue: BlockHandle | None,
 ) -> None:  # fmt: skip
     """Schedule a product whose right operand has panels already, see `prepack`: a tile is as wide as a panel."""
     _refuse_packed(packed, f"{what.right.name} is in panels already")
@@ -158,7 +162,9 @@ def _threads(what: Contraction, target: Target, threads: int | None) -> int:
     return min(threads or target.cores, max(1, work // least))
 
 
-def _schedule_few_rows(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int | None) -> bool:
+def _schedule_few_rows(
+    sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int | None
+) -> bool:
     """Schedule few rows of int8 times unpacked weights by dot products, if that is what the product is."""
     if what.dtype != "int32" or (what.extent(what.m) or LARGE) > FEW_ROWS:
         return False
@@ -169,8 +175,8 @@ def _schedule_few_rows(sch: Schedule, block: Any, what: Contraction, target: Tar
 
 
 def _float_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
-    epilogue: Any | None,
+    sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
+    epilogue: BlockHandle | None,
 ) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
     if packed is None and _dequantizes_in_registers(sch, what, producers):
@@ -193,7 +199,13 @@ def _float_gemm(
 
 
 def _gemm_by_rows(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free, epilogue: Any | None
+    sch: Schedule,
+    block: BlockHandle,
+    what: Contraction,
+    target: Target,
+    threads: int,
+    free: Free,
+    epilogue: BlockHandle | None,
 ) -> None:
     """Schedule a product for its number of rows; if it is known when it runs, versions for few and for more."""
     rows = what.extent(what.m)
@@ -212,7 +224,9 @@ def _gemm_by_rows(
         thin_gemm(sch, *few, target, _threads(few[1], target, threads))
 
 
-def _gemm_by_columns(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free) -> None:
+def _gemm_by_columns(
+    sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int, free: Free
+) -> None:
     """Schedule a product of many rows; if the number of columns is known when it runs, a version for few of them as
     well, which packs nothing, and whose rows threads share."""
     wide = panels(what, target, threads)
@@ -226,15 +240,15 @@ def _gemm_by_columns(sch: Schedule, block: Any, what: Contraction, target: Targe
     PanelGemm(sch, *narrow, sharing_rows(wide), target, threads).run()
 
 
-def _dequantizes_in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> bool:
+def _dequantizes_in_registers(sch: Schedule, what: Contraction, producers: Sequence[BlockHandle]) -> bool:
     """Whether to dequantise the right operand in registers: few rows use it, and it is contiguous along the sum."""
     few = (what.extent(what.m) or LARGE) <= FEW_ROWS and what.extent(what.k) is not None
     return few and what.right.dequantized and is_along(sch, producers[-1], what.right, what.k)
 
 
 def _tiled_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free, *,
-    packed: str | None = None, epilogue: Any | None = None,
+    sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int, free: Free, *,
+    packed: str | None = None, epilogue: BlockHandle | None = None,
 ) -> Packing | None:  # fmt: skip
     def packing(plan: Panels | Tiles) -> Packing | None:
         if packed is None or what.right.panel:
@@ -269,8 +283,8 @@ class Gemm:
     """The state of scheduling one matrix product."""
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Contraction, plan: Tiles, target: Target, threads: int,
-        packed: str | None, free: Free, epilogue: Any | None = None,
+        self, sch: Schedule, block: BlockHandle, what: Contraction, plan: Tiles, target: Target, threads: int,
+        packed: str | None, free: Free, epilogue: BlockHandle | None = None,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
         self.packed, self.free, self.epilogue = packed, free, epilogue
@@ -311,14 +325,14 @@ class Gemm:
         if self.threads > 1:
             sch.parallel(i_0)
 
-    def _loops(self, block: Any) -> tuple[list, Any, Any, Any]:
+    def _loops(self, block: BlockHandle) -> tuple[list[LoopHandle], LoopHandle, LoopHandle, LoopHandle]:
         what = self.what
         by_name = loops_by_iter(self.sch, block)
         order = [by_name[a] for a in (*what.batch, what.m, what.n, what.k)]
         self.sch.reorder(*order)
         return order[:-3], order[-3], order[-2], order[-1]
 
-    def _nest(self, parts: Any) -> tuple[list, Any, Any, Any, Any]:
+    def _nest(self, parts: BlockHandle) -> tuple[list[LoopHandle], LoopHandle, LoopHandle, LoopHandle, LoopHandle]:
         *batch, i, j, k_0, k = self.sch.get_loops(parts)
         return batch, i, j, k_0, k
 
@@ -345,14 +359,14 @@ class Packing:
         return packed
 
     @functools.cached_property
-    def _run(self) -> Any:
+    def _run(self) -> Library:
         sch = Schedule(self.program)
         if self.adjacent:
             sch.vectorize(sch.get_loops("packed")[-1])
         return build(sch)
 
 
-def pack_parameter(sch: Schedule, block: Any, what: Contraction, name: str, rows: int, columns: int) -> Packing:
+def pack_parameter(sch: Schedule, block: BlockHandle, what: Contraction, name: str, rows: int, columns: int) -> Packing:
     """Change the layout of a parameter to panels: `rows` wide if it is the left operand, `columns` wide if the right.
 
     Raises ScheduleError if it is not a parameter that the block reads, or if one of its extents is symbolic.
@@ -368,7 +382,7 @@ def pack_parameter(sch: Schedule, block: Any, what: Contraction, name: str, rows
     return Packing(name, program, shape, packed_shape, operand.dtype, adjacent=operand.axes[-1] == along)
 
 
-def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> ContractionOperand:
+def _operand(sch: Schedule, block: BlockHandle, what: Contraction, name: str) -> ContractionOperand:
     operand = next((x for x in (what.left, what.right) if x.name == name), None)
     if operand is None:
         raise ScheduleError(f'packed="{name}": the operands are {what.left.name} and {what.right.name}')
@@ -377,14 +391,14 @@ def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> Contrac
     return operand
 
 
-def _layout(operand: ContractionOperand, what: Contraction, along: str, width: int) -> Any:
+def _layout(operand: ContractionOperand, what: Contraction, along: str, width: int) -> Callable[..., tuple]:
     n, k = operand.axes.index(along), operand.axes.index(what.k)
     outer_dims = [d for d in range(len(operand.axes)) if d not in (n, k)]
     return lambda *index: (*(index[d] for d in outer_dims), index[n] // width, index[k], index[n] % width)
 
 
 def _program(
-    operand: ContractionOperand, what: Contraction, along: str, width: int, shape: tuple[Any, ...]
+    operand: ContractionOperand, what: Contraction, along: str, width: int, shape: tuple[int, ...]
 ) -> tuple[PrimFunc, tuple[int, ...]]:
     """The function that packs an array, and the shape of its result."""
     n, k = operand.axes.index(along), operand.axes.index(what.k)
@@ -392,7 +406,7 @@ def _program(
     packed_shape = (*(shape[d] for d in outer_dims), -(-shape[n] // width), shape[k], width)
     source = te.placeholder(shape, operand.dtype, name=operand.name)
 
-    def element(*index: Any) -> Any:
+    def element(*index: te.Var) -> te.Expr:
         *outer, panel, step, lane = index
         column = panel * width + lane
         by_axis = {**dict(zip(outer_dims, outer, strict=True)), n: column, k: step}

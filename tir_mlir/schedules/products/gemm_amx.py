@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
 from tir_mlir.intrin.amx import SCOPE, SIDE, TileDot, tile_dot
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.grouped_packing import (
@@ -23,6 +24,9 @@ from tir_mlir.schedules.products.grouped_packing import (
 )
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, inline, merge_epilogue
 from tir_mlir.target import Target
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
 
 BLOCK = 2
 """Tiles of a block of the result, in rows and in columns: 4 of sums, 2 of each operand, all 8 registers; see
@@ -48,8 +52,8 @@ def tile_panels(what: Contraction, unit: TileDot) -> tuple[int, int]:
 
 
 def tile_gemm(
-    sch: Schedule, block: Any, what: Contraction, unit: TileDot, target: Target, threads: int,
-    epilogue: Any | None = None,
+    sch: Schedule, block: BlockHandle, what: Contraction, unit: TileDot, target: Target, threads: int,
+    epilogue: BlockHandle | None = None,
 ) -> bool:  # fmt: skip
     """Schedule a product on tiles. Returns False, unchanged, if it cannot be padded.
 
@@ -112,8 +116,8 @@ class TileGemm:
     """The state of scheduling one matrix product on tiles."""
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Contraction, unit: TileDot, width: int, blocks: int, threads: int,
-        epilogue: Any | None = None,
+        self, sch: Schedule, block: BlockHandle, what: Contraction, unit: TileDot, width: int, blocks: int,
+        threads: int, epilogue: BlockHandle | None = None,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.unit, self.width, self.threads = sch, block, what, unit, width, threads
         self.batch, self.epilogue, self.blocks = len(what.batch), epilogue, blocks
@@ -152,7 +156,7 @@ class TileGemm:
         if self.threads > 1:
             sch.parallel(j_b if self.shares_columns else i_0)
 
-    def _copy_rows(self, lhs: Any, tiles: Any, around: list) -> None:
+    def _copy_rows(self, lhs: BlockHandle | None, tiles: BlockHandle, around: list) -> None:
         """Copy the left operand, or compute it where it is patches of an image: for a pair of tiles, or as a whole
         where all blocks of columns read it."""
         sch, what = self.sch, self.what
@@ -169,7 +173,7 @@ class TileGemm:
         if patches is not None or what.left.axes[-1] == what.k:
             vectorize_rows(sch, rows)
 
-    def _write_back(self) -> Any:
+    def _write_back(self) -> BlockHandle | None:
         """The block that copies sums from memory to the result, with the epilogue merged into it; None if tiles are
         stored in the result."""
         sch, block = self.sch, self.block
@@ -182,7 +186,7 @@ class TileGemm:
         merge_epilogue(sch, write_back, self.epilogue)
         return write_back
 
-    def _vectorize_rows(self, write_back: Any) -> None:
+    def _vectorize_rows(self, write_back: BlockHandle) -> None:
         """Vectorize the copy of a block of sums along its rows, a tile wide; without a loop, in which LLVM would call
         memcpy, after which it configures the tiles again."""
         *_, row = self.sch.get_loops(write_back)
@@ -190,14 +194,14 @@ class TileGemm:
         self.sch.unroll(tiles)
         self.sch.vectorize(row)
 
-    def _left_copy(self) -> Any:
+    def _left_copy(self) -> BlockHandle | None:
         """The block that copies the left operand; None if it is read in place."""
         operand = self.what.left
         read = block_info(self.sch, self.block).reads[operand.position].buffer.name
         in_place = read == operand.name and operand.axes[-1] == self.what.k
         return None if in_place else copy_operand(self.sch, self.block, operand)
 
-    def _computed_rows(self, lhs: Any, tiles: Any) -> Any:
+    def _computed_rows(self, lhs: BlockHandle | None, tiles: BlockHandle) -> BlockHandle | None:
         """The block that computes the left operand from an array, for this product alone: it is inlined into the copy,
         if there is one. None if the operand is a parameter, or is computed otherwise. tiles: what loads it."""
         sch, name = self.sch, self.what.left.name
@@ -212,29 +216,31 @@ class TileGemm:
         what, group, side = self.what, self.unit.group, self.shape[0] * SIDE
         position_of = list(what.extents).index
 
-        def grouped_index(*index: Any) -> tuple:
+        def grouped_index(*index: IntExpr) -> tuple:
             m, n, k = (index[position_of(a)] for a in (what.m, what.n, what.k))
             return (*(index[position_of(a)] for a in what.batch), m // side, m % side, n, k // group, k % group)
 
         self.sch.transform_block_layout(self.block, grouped_index)
 
-    def _block_tiles(self, a: Any, sums: Any, rows: int) -> None:
+    def _block_tiles(self, a: BlockHandle, sums: BlockHandle, rows: int) -> None:
         """Split the iters of copies into blocks of tiles, tiles, and rows of a tile, as those of the product are: a
         guard of symbolic rows is then one of blocks, outside of tiles. rows: the position of the rows of A."""
         n, side = self.batch, self.shape[0] * SIDE
 
-        def row_index(*index: Any) -> tuple:
+        def row_index(*index: IntExpr) -> tuple:
             i = index[rows]
             return (*index[:rows], i // side, i % side // SIDE, i % SIDE, *index[rows + 1 :])
 
-        def sum_index(*index: Any) -> tuple:
+        def sum_index(*index: IntExpr) -> tuple:
             i, j = index[n:]
             return (*index[:n], i // side, i % side // SIDE, j // SIDE, i % SIDE, j % SIDE)
 
         self.sch.transform_block_layout(a, row_index)
         self.sch.transform_block_layout(sums, sum_index)
 
-    def _tile_block(self) -> tuple[list, Any, Any, Any, Any, Any, Any]:
+    def _tile_block(
+        self,
+    ) -> tuple[list[LoopHandle], LoopHandle, LoopHandle, LoopHandle, LoopHandle, LoopHandle, LoopHandle]:
         """Tile the block. Returns the loops: batch, j_b, i_0, j_p, k_0, j_1, the outermost of a product of tiles."""
         sch, columns = self.sch, self.shape[1]
         *batch, i_0, i, j, k, t = sch.get_loops(self.block)
@@ -247,27 +253,27 @@ class TileGemm:
         sch.unroll(j_1)
         return batch, j_b, i_0, j_p, k_0, j_1, i_2
 
-    def _name(self, copy: Any, operand: ContractionOperand) -> str:
+    def _name(self, copy: BlockHandle | None, operand: ContractionOperand) -> str:
         """The name of the buffer from which the tiles of an operand are loaded: of its copy, if there is one."""
         return operand.name if copy is None else block_info(self.sch, copy).writes[0].buffer.name
 
-    def _lay_out_tiles(self, a: Any, b: Any, packed: bool) -> None:
+    def _lay_out_tiles(self, a: BlockHandle, b: BlockHandle, packed: bool) -> None:
         """Make each tile contiguous."""
         sch, what, n, depth = self.sch, self.what, self.batch, self.unit.depth
 
-        def row_index(index_of: Any) -> tuple:
+        def row_index(index_of: Callable[[str], IntExpr]) -> tuple:
             i, k = index_of(what.m), index_of(what.k)
             return i // SIDE, k // depth, i % SIDE, k % depth
 
-        def packed_row_index(*index: Any) -> tuple:
+        def packed_row_index(*index: IntExpr) -> tuple:
             i, k = index[n:]
             return (*index[:n], i // SIDE, k // depth, i % SIDE, k % depth)
 
-        def group_index(*index: Any) -> tuple:
+        def group_index(*index: IntExpr) -> tuple:
             panel, k, j, t = index[n:]
             return (*index[:n], panel, j // SIDE, k, j % SIDE, t)
 
-        def sum_index(*index: Any) -> tuple:
+        def sum_index(*index: IntExpr) -> tuple:
             i, j = index[n:]
             return (*index[:n], i // SIDE, j // SIDE, i % SIDE, j % SIDE)
 
@@ -278,7 +284,7 @@ class TileGemm:
         sch.transform_layout(b, ("write", 0), group_index, assume_injective_transform=True)
         sch.transform_layout(self.block, ("write", 0), sum_index, assume_injective_transform=True)
 
-    def _tensorize_copies(self, zeros: Any, a: Any, b: Any, sums: Any) -> None:
+    def _tensorize_copies(self, zeros: BlockHandle, a: BlockHandle, b: BlockHandle, sums: BlockHandle) -> None:
         sch, what = self.sch, self.what
         sch.tensorize(sch.get_loops(zeros)[-2], f"amx_tilezero_{what.dtype}")
         *_, rows, row, _ = sch.get_loops(a)

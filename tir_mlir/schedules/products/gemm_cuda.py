@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
 from tir_mlir.target import CUDA
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
 
 _GROUP = 4
 """Rows and columns of a group of sums: a thread reads as many numbers at once from shared memory."""
@@ -45,7 +48,7 @@ _TILES = (
 """From the best to the smallest."""
 
 
-def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA, tile: BlockTile | None = None) -> None:
+def cuda_gemm(sch: Schedule, block: BlockHandle, gpu: CUDA, tile: BlockTile | None = None) -> None:
     """Schedule a product C[m, n] += A * B of floats; operands may be transposed. tile: default the best that fits.
 
         for i, j, k in T.grid(m, n, k):          for i_0 (blockIdx.y), j_0 (blockIdx.x):
@@ -100,11 +103,11 @@ def tiles_of(what: Contraction) -> list[BlockTile]:
     return [tile for tile in _TILES if divides(tile)]
 
 
-def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: BlockTile) -> None:
+def _lay_out_sums(sch: Schedule, block: BlockHandle, back: BlockHandle, tile: BlockTile) -> None:
     """The sums by block, thread, group and position in the group: those of a thread are together."""
     rows, columns = tile.rows * _GROUP, tile.columns * _GROUP
 
-    def digits(i: Any, j: Any) -> tuple[Any, ...]:
+    def digits(i: IntExpr, j: IntExpr) -> tuple[IntExpr, ...]:
         return (
             i // tile.m, j // tile.n, i % rows // _GROUP, j % columns // _GROUP,
             i % tile.m // rows, i % _GROUP, j % tile.n // columns, j % _GROUP,
@@ -114,7 +117,9 @@ def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: BlockTile) -> None
     sch.transform_layout(block, ("write", 0), digits)
 
 
-def _share(sch: Schedule, block: Any, operand: ContractionOperand, what: Contraction, tile: BlockTile, at: Any) -> None:
+def _share(
+    sch: Schedule, block: BlockHandle, operand: ContractionOperand, what: Contraction, tile: BlockTile, at: LoopHandle
+) -> None:
     """Copy a tile of an operand to shared memory, by all threads, 4 numbers at once; terms are its first dimension."""
     copy = sch.cache_read(block, operand.name, "shared")
     sch.compute_at(copy, at)

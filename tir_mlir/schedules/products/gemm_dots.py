@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product, is_shifted
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, store_as
@@ -57,7 +56,7 @@ def dot_for(what: Contraction, target: Target) -> Dot | None:
     return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
 
 
-def _pad(sch: Schedule, block: Any, what: Contraction, units: dict[str, int]) -> bool:
+def _pad(sch: Schedule, block: BlockHandle, what: Contraction, units: dict[str, int]) -> bool:
     """Pad axes of a product to multiples of units, if that is possible."""
     try:
         sch.pad_einsum(block, [units.get(axis, 1) for axis in what.extents])
@@ -66,7 +65,7 @@ def _pad(sch: Schedule, block: Any, what: Contraction, units: dict[str, int]) ->
     return True
 
 
-def _compute_at(sch: Schedule, producers: Sequence[Any], loops: Sequence[Any]) -> None:
+def _compute_at(sch: Schedule, producers: Sequence[BlockHandle | None], loops: Sequence[LoopHandle]) -> None:
     """Compute producers at the innermost of some loops, if there is one."""
     for producer in producers if loops else []:
         if producer is not None:
@@ -74,8 +73,8 @@ def _compute_at(sch: Schedule, producers: Sequence[Any], loops: Sequence[Any]) -
 
 
 def dot_gemm(
-    sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int, free: Free,
-    epilogue: Any | None = None,
+    sch: Schedule, block: BlockHandle, what: Contraction, dot: Dot, target: Target, threads: int, free: Free,
+    epilogue: BlockHandle | None = None,
 ) -> bool:  # fmt: skip
     """Schedule a product of 8 or 16-bit operands, summed in 32 bits. Returns False, unchanged, if it cannot be padded.
 
@@ -195,7 +194,9 @@ def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: Do
     return DotTile(rows, vectors, rows * free.choice("block", blocks, plan.block // plan.rows), False)
 
 
-def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[Any, Any]:
+def _left_copy(
+    sch: Schedule, block: BlockHandle, what: Contraction, dot: Dot
+) -> tuple[BlockHandle, BlockHandle | None]:
     """The block that copies the left operand; if that shifts it, also the one that sums the columns of the right."""
     if not is_shifted(dot, what.left.dtype):
         return copy_operand(sch, block, what.left), None
@@ -207,7 +208,7 @@ def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[
     return lhs, sums
 
 
-def _sum_columns(sch: Schedule, sums: Any, plan: DotTile, dot: Dot, threads: int) -> None:
+def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, threads: int) -> None:
     """Sum the columns of the packed right operand, a panel at a time, in registers."""
     write_back = sch.cache_write(sums, 0, "local")
     *_, j, k = sch.get_loops(sums)
@@ -226,7 +227,9 @@ def _sum_columns(sch: Schedule, sums: Any, plan: DotTile, dot: Dot, threads: int
         sch.parallel(j_0)
 
 
-def _tile_block(sch: Schedule, block: Any, what: Contraction, plan: DotTile, dot: Dot) -> tuple[Any, ...]:
+def _tile_block(
+    sch: Schedule, block: BlockHandle, what: Contraction, plan: DotTile, dot: Dot
+) -> tuple[list[LoopHandle], LoopHandle, LoopHandle, LoopHandle, LoopHandle, LoopHandle, LoopHandle, LoopHandle]:
     """Tile the block. Returns the loops: batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0."""
     by_name = loops_by_iter(sch, block)
     batch = [by_name[a] for a in what.batch]

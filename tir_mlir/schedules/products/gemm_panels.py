@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
 
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.packing import REUSE, copy_in, pack
@@ -108,8 +107,8 @@ class PanelGemm:
     """
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int, *,
-        packed: str | None = None, epilogue: Any | None = None,
+        self, sch: Schedule, block: BlockHandle, what: Contraction, plan: Panels, target: Target, threads: int, *,
+        packed: str | None = None, epilogue: BlockHandle | None = None,
     ):  # fmt: skip
         self.packed, self.epilogue = packed, epilogue
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
@@ -141,7 +140,9 @@ class PanelGemm:
         if self.threads > 1:
             sch.parallel(j_0 if plan.by_columns else i_0[0])
 
-    def _accumulate_in_registers(self) -> tuple[list, Any, Any, list, Any, Any, Any]:
+    def _accumulate_in_registers(
+        self,
+    ) -> tuple[list[LoopHandle], LoopHandle, LoopHandle, list[LoopHandle], LoopHandle, BlockHandle, BlockHandle]:
         """Accumulate in registers. Returns the loops (k_0: none or one), the block and the one that writes back."""
         sch, what, block = self.sch, self.what, self.block
         by_name = loops_by_iter(sch, block)
@@ -154,7 +155,7 @@ class PanelGemm:
         *batch, i, j, k_0, k = sch.get_loops(parts)
         return batch, i, j, [k_0], k, parts, block
 
-    def _rows(self, i: Any) -> tuple[list, Any, Any]:
+    def _rows(self, i: LoopHandle) -> tuple[list[LoopHandle], LoopHandle, LoopHandle]:
         """Split the rows: blocks or shares of the threads (none or one loop), tiles, rows of a tile."""
         if not self.shares_rows:
             i_1, i_2 = self.sch.split(i, [None, self.plan.mr])
@@ -168,7 +169,7 @@ class PanelGemm:
         )
         return [i_0], i_1, i_2
 
-    def _pack(self, block: Any, batch: list, panel: Any) -> None:
+    def _pack(self, block: BlockHandle, batch: list[LoopHandle], panel: LoopHandle) -> None:
         """Pack the right operand panel by panel, or as a whole if threads share the rows; the left one if it is not
         in rows, narrower or dequantised."""
         sch, what, plan = self.sch, self.what, self.plan
@@ -183,7 +184,7 @@ class PanelGemm:
         elif what.left.is_widened or what.left.dequantized:
             self._widen(what.left, block, batch_loop)
 
-    def _widen(self, operand: ContractionOperand, block: Any, loop: Any) -> None:
+    def _widen(self, operand: ContractionOperand, block: BlockHandle, loop: LoopHandle | None) -> None:
         sch = self.sch
         packed = copy_in(sch, operand, block, loop)
         *_, rows, columns = sch.get_loops(packed)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
 
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
@@ -24,11 +23,11 @@ LONG = 512
 @all_or_nothing
 def gemv(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
     free: bool = False,
-    epilogue: Any | None = None,
+    epilogue: BlockHandle | None = None,
 ) -> None:
     """Schedule a (batched) matrix-vector product for a CPU; the matrix may be transposed.
 
@@ -72,14 +71,14 @@ def _streams(what: MatVec, target: Target) -> int:
 
 def _vectorize_result(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     what: MatVec,
-    loops: dict[str, Any],
+    loops: dict[str, LoopHandle],
     target: Target,
     threads: int,
     streams: int,
     free: Free,
-) -> Any:
+) -> LoopHandle:
     """The matrix is contiguous along the result: accumulate rows into a slice of the result that remains in L1.
 
     Returns the loop to run in parallel."""
@@ -97,8 +96,14 @@ def _vectorize_result(
 
 
 def _vectorize_sum(
-    sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int, streams: int
-) -> Any:
+    sch: Schedule,
+    block: BlockHandle,
+    what: MatVec,
+    loops: dict[str, LoopHandle],
+    target: Target,
+    threads: int,
+    streams: int,
+) -> LoopHandle:
     """The matrix is contiguous along the reduction: one vector of partial sums per row. Returns the outer loop."""
     if what.extent(what.k) is None:  # it may be 0, and the partial sums would be unwritten
         sch.vectorize(loops[what.k])

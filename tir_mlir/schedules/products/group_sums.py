@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, prod
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, iters
 from tir_mlir.schedules.products.contraction import num_elements
@@ -43,9 +43,9 @@ class GroupSums:
     halves: the numbers in a byte.
     """
 
-    block: Any
-    parts: Any
-    unpacks: Any
+    block: BlockHandle
+    parts: BlockHandle
+    unpacks: BlockHandle
     weight: RegionInfo
     by_group: tuple[RegionInfo, ...]
     group: int
@@ -66,11 +66,11 @@ class PanelReader:
     """A parameter, the block that reads it, and the panels to read it in."""
 
     name: str
-    block: Any
+    block: BlockHandle
     panels: WeightPanels
 
 
-def group_sums(sch: Schedule, block: Any) -> GroupSums:
+def group_sums(sch: Schedule, block: BlockHandle) -> GroupSums:
     """Match a block with the totals of a product by groups. Raises ScheduleError if it is not one."""
     info = block_info(sch, block)
     parts = [p for p in sch.get_producers(block) if _is_part(info, block_info(sch, p))]
@@ -134,7 +134,7 @@ def _dot(target: Target) -> Dot | None:
 
 
 def schedule_groups(
-    sch: Schedule, block: Any, target: Target, threads: int | None = None, epilogue: Any | None = None
+    sch: Schedule, block: BlockHandle, target: Target, threads: int | None = None, epilogue: BlockHandle | None = None
 ) -> None:
     """Schedule a product that sums by groups, whose weights are in panels, see `prepack`.
 
@@ -157,7 +157,9 @@ def schedule_groups(
 class _Groups:
     """The state of scheduling one product."""
 
-    def __init__(self, sch: Schedule, what: GroupSums, dot: Dot, threads: int, target: Target, epilogue: Any | None):
+    def __init__(
+        self, sch: Schedule, what: GroupSums, dot: Dot, threads: int, target: Target, epilogue: BlockHandle | None
+    ):
         self.sch, self.what, self.dot, self.threads, self.epilogue = sch, what, dot, threads, epilogue
         self.vectors = what.panel // dot.lanes
         self.rows = row_tile(what.rows)
@@ -186,7 +188,7 @@ class _Groups:
         if self.threads > 1:
             sch.parallel(outermost)
 
-    def _tile_totals(self) -> tuple[Any, Any, Any, list[Any]]:
+    def _tile_totals(self) -> tuple[LoopHandle, LoopHandle, LoopHandle, list[LoopHandle]]:
         """Tile the totals. Returns the loops j_0, i_0, g and those of a tile: rows, vectors, lanes."""
         sch = self.sch
         *outer, j, g = sch.get_loops(self.what.block)
@@ -197,7 +199,7 @@ class _Groups:
         outermost = j_0 if self.block >= self.what.rows else sch.fuse(block, j_0)
         return outermost, i_0, g, [i_1, j_1, j_2]
 
-    def _tile_parts(self) -> tuple[list[Any], list[Any]]:
+    def _tile_parts(self) -> tuple[list[LoopHandle], list[LoopHandle]]:
         """Tile the sums of a group. Returns the loops of steps: in the code of a loop, unrolled, the halves of bytes;
         and of dot products: rows, vectors, lanes."""
         sch, dot, group = self.sch, self.dot, self.what.group
@@ -216,7 +218,7 @@ class _Groups:
         sch.set_scope(self.what.parts, 0, "local")
         return [k_0, k_1, h], [i, j_1, j_2]
 
-    def _unpack_weights(self, unpacks: Any, step: Any) -> None:
+    def _unpack_weights(self, unpacks: BlockHandle, step: LoopHandle) -> None:
         """Unpack the weights of a step in registers."""
         sch, dot = self.sch, self.dot
         sch.transform_layout(
@@ -229,7 +231,7 @@ class _Groups:
         sch.unroll(j_1)
         sch.vectorize(sch.fuse(j_2, term))
 
-    def _prefetch(self, groups: Any) -> None:
+    def _prefetch(self, groups: LoopHandle) -> None:
         """Prefetch the weights of a later group, which come from memory: what a core prefetches by itself stops at
         pages. Larger groups are left to it."""
         what = self.what
@@ -238,7 +240,7 @@ class _Groups:
             names = (str(r) for r in (what.weight, *what.by_group))
             self.sch.annotate(groups, "prefetch", dict.fromkeys(names, AHEAD // size))
 
-    def _vectorize_tile(self, loops: list[Any]) -> None:
+    def _vectorize_tile(self, loops: Sequence[LoopHandle]) -> None:
         rows, vectors, lanes = loops
         self.sch.unroll(rows)
         self.sch.unroll(vectors)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import gcd, prod
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.packing import SQUARE
 
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
+    from tir_mlir.schedule.info import BlockInfo
 
-def copy_operand(sch: Schedule, block: Any, operand: ContractionOperand) -> Any:
+
+def copy_operand(sch: Schedule, block: BlockHandle, operand: ContractionOperand) -> BlockHandle:
     """The block that copies an operand: its padding block, else a new cache stage."""
     read = block_info(sch, block).reads[operand.position].buffer.name
     if read == operand.name:
@@ -19,7 +24,7 @@ def copy_operand(sch: Schedule, block: Any, operand: ContractionOperand) -> Any:
     return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
 
 
-def is_copy(sch: Schedule, block: Any) -> bool:
+def is_copy(sch: Schedule, block: BlockHandle) -> bool:
     """Whether a block computes each element from one of another array of its type, as patches of images: it may be
     computed where rows are read."""
     info = block_info(sch, block)
@@ -35,7 +40,7 @@ UNROLLED = 32
 makes a call of memcpy, after which tiles of AMX are configured again."""
 
 
-def vectorize_rows(sch: Schedule, copy: Any) -> None:
+def vectorize_rows(sch: Schedule, copy: BlockHandle) -> None:
     """Vectorize the copy of rows of bytes, in pieces that are adjacent in what is read."""
     info, (*_, row) = block_info(sch, copy), sch.get_loops(copy)
     length = extent_of(sch, row)
@@ -48,7 +53,7 @@ def vectorize_rows(sch: Schedule, copy: Any) -> None:
     sch.vectorize(row)
 
 
-def _adjacent(info: Any, length: int) -> int:
+def _adjacent(info: BlockInfo, length: int) -> int:
     """How many elements of a row that is copied are adjacent in what is read, wherever a multiple of them begins: the
     row, or, of patches, what divides the channels of a pixel, or of a part of them, and the row."""
     read, sizes = info.reads[0], {it.name: it.dom.extent or 1 for it in info.iter_vars}
@@ -57,7 +62,7 @@ def _adjacent(info: Any, length: int) -> int:
     return length if length <= source else gcd(length, source)
 
 
-def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:
+def write_back_of(sch: Schedule, block: BlockHandle, what: Contraction) -> BlockHandle:
     """The block that writes the accumulators back to the result."""
     if what.out in map(str, block_info(sch, block).writes):
         return sch.cache_write(block, 0, "local")
@@ -65,18 +70,18 @@ def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:
     return sch.get_consumers(block)[0]
 
 
-def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads: int = 1) -> None:
+def pack_rows(sch: Schedule, packed: BlockHandle, what: Contraction, group: int, threads: int = 1) -> None:
     """Pack the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
     lay_out_rows(sch, packed, what)
     copy_rows(sch, packed, what, group, threads)
 
 
-def lay_out_rows(sch: Schedule, packed: Any, what: Contraction) -> None:
+def lay_out_rows(sch: Schedule, packed: BlockHandle, what: Contraction) -> None:
     """Lay out the copy of the left operand with the reduction contiguous."""
     lay_out(sch, packed, what.left, what, lambda pos: (pos(what.m), pos(what.k)))
 
 
-def copy_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads: int = 1) -> None:
+def copy_rows(sch: Schedule, packed: BlockHandle, what: Contraction, group: int, threads: int = 1) -> None:
     """Copy the left operand into its rows, by squares in registers where it is transposed."""
     loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
     rows = loops[what.m]
@@ -91,13 +96,13 @@ def copy_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads
         sch.parallel(rows)
 
 
-def pack_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+def pack_groups(sch: Schedule, packed: BlockHandle, what: Contraction, width: int, group: int, threads: int) -> None:
     """Pack the right operand into panels of `width` columns; within a panel, by groups of the reduction."""
     lay_out_groups(sch, packed, what, width, group)
     copy_groups(sch, packed, what, width, group, threads)
 
 
-def lay_out_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int) -> None:
+def lay_out_groups(sch: Schedule, packed: BlockHandle, what: Contraction, width: int, group: int) -> None:
     """Lay out the copy of the right operand in panels."""
     n, k = what.n, what.k
     lay_out(
@@ -105,7 +110,7 @@ def lay_out_groups(sch: Schedule, packed: Any, what: Contraction, width: int, gr
     )  # fmt: skip
 
 
-def copy_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+def copy_groups(sch: Schedule, packed: BlockHandle, what: Contraction, width: int, group: int, threads: int) -> None:
     """Copy the right operand into its panels, in the order of its memory.
 
     Zeros are written first, if it is padded: a copy without conditions is interleaved in registers.
@@ -127,7 +132,7 @@ def copy_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group
         sch.parallel(first)
 
 
-def _fill(sch: Schedule, zeros: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+def _fill(sch: Schedule, zeros: BlockHandle, what: Contraction, width: int, group: int, threads: int) -> None:
     """Write the zeros of padded panels, in the order of memory."""
     loops = dict(zip(what.right.axes, sch.get_loops(zeros)[-len(what.right.axes) :], strict=True))
     j_0, j_1 = sch.split(loops[what.n], [None, width])
@@ -142,17 +147,19 @@ def _is_full(what: Contraction, axis: str, width: int) -> bool:
     return (what.extent(axis) or 1) % width == 0
 
 
-def lay_out(sch: Schedule, packed: Any, operand: ContractionOperand, what: Contraction, order: Any) -> None:
+def lay_out(
+    sch: Schedule, packed: BlockHandle, operand: ContractionOperand, what: Contraction, order: Callable[..., tuple]
+) -> None:
     """Transform the layout of a copy: batch axes first, then the indices that `order` returns."""
     position_of = operand.axes.index
 
-    def layout(*index: Any) -> tuple:
+    def layout(*index: IntExpr) -> tuple:
         return (*(index[position_of(a)] for a in what.batch), *order(lambda axis: index[position_of(axis)]))
 
     sch.transform_layout(packed, ("write", 0), layout, assume_injective_transform=True)
 
 
-def vectorize_tile(sch: Schedule, loops: Any) -> None:
+def vectorize_tile(sch: Schedule, loops: Sequence[LoopHandle]) -> None:
     """Vectorize and unroll the loops (rows, vectors, lanes) that fill or copy a tile."""
     rows, vectors, lanes = loops
     sch.unroll(rows)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.amx import SCOPE, SIDE, TileDot, tile_dot
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, extents, iters, loops_by_iter
 from tir_mlir.schedules.steps import all_or_nothing, merge_epilogue
@@ -40,7 +40,7 @@ class TileProduct:
     left: RegionInfo
     right: RegionInfo
     dtype: str
-    copy: Any
+    copy: BlockHandle | None
 
     def size(self, axis: str) -> int:
         return self.sizes[axis] or 1
@@ -49,10 +49,10 @@ class TileProduct:
 @all_or_nothing
 def grouped_tiles(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
-    epilogue: Any | None = None,
+    epilogue: BlockHandle | None = None,
 ) -> None:
     """Schedule products of tiles of rows with panels of matrices that data choose.
 
@@ -77,7 +77,7 @@ def grouped_tiles(
         sch.parallel(panels)
 
 
-def tile_product(sch: Schedule, block: Any) -> TileProduct:
+def tile_product(sch: Schedule, block: BlockHandle) -> TileProduct:
     """Match a block with a product of tiles. Raises ScheduleError if it is not one."""
     info = block_info(sch, block)
     spatial, sums = iters(info, "S"), iters(info, "R")
@@ -97,7 +97,9 @@ def tile_product(sch: Schedule, block: Any) -> TileProduct:
     return TileProduct(tile, panel, row, lane, k, sizes, left[0], right[0], dtype, copies[0] if copies else None)
 
 
-def _compute_in_vectors(sch: Schedule, block: Any, what: TileProduct, target: Target, epilogue: Any | None) -> Any:
+def _compute_in_vectors(
+    sch: Schedule, block: BlockHandle, what: TileProduct, target: Target, epilogue: BlockHandle | None
+) -> LoopHandle:
     """Compute tiles in vector registers. Returns the loop over panels."""
     if what.copy is not None:
         sch.compute_inline(what.copy)
@@ -134,12 +136,15 @@ def _tile_instruction(what: TileProduct, target: Target) -> TileDot | None:
     return unit if fits else None
 
 
-def _compute_in_tiles(sch: Schedule, block: Any, what: TileProduct, unit: TileDot, epilogue: Any | None) -> Any:
+def _compute_in_tiles(
+    sch: Schedule, block: BlockHandle, what: TileProduct, unit: TileDot, epilogue: BlockHandle | None
+) -> LoopHandle:
     """Compute tiles in tile registers. Returns the loop over panels.
 
     for p_0, t, m_0, k_0: copy B[g[t], p, k, w] of 2 panels, one tile each; interleave its terms, load the tiles
                           load a tile of rows; 2 products of tiles
     """
+    assert what.copy is not None  # see _tile_instruction
     group, depth = unit.group, unit.depth
     write_back = sch.cache_write(block, 0, "global") if epilogue is not None else None
     merge_epilogue(sch, write_back, epilogue)
@@ -175,7 +180,9 @@ def _compute_in_tiles(sch: Schedule, block: Any, what: TileProduct, unit: TileDo
     return p_0
 
 
-def _tile_loops(sch: Schedule, block: Any, what: TileProduct) -> tuple[Any, Any, Any, Any]:
+def _tile_loops(
+    sch: Schedule, block: BlockHandle, what: TileProduct
+) -> tuple[LoopHandle, LoopHandle, LoopHandle, LoopHandle]:
     """Tile the block. Returns the loops around tiles: panels, tiles of rows, rows, terms."""
     t, p, m, w, k, s = sch.get_loops(block)
     p_0, p_1 = sch.split(p, [None, BLOCK if what.size(what.panel) % BLOCK == 0 else 1])
@@ -185,5 +192,5 @@ def _tile_loops(sch: Schedule, block: Any, what: TileProduct) -> tuple[Any, Any,
     return p_0, t, m_0, k_0
 
 
-def _lay_out(sch: Schedule, copy: Any, layout: Any) -> None:
+def _lay_out(sch: Schedule, copy: BlockHandle, layout: Callable[..., tuple]) -> None:
     sch.transform_layout(copy, ("write", 0), layout, assume_injective_transform=True)

@@ -8,17 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.runtime.aligned_arrays import copy_into, empty
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, store_as
 from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from tir_mlir.dialect.symbolic import IntExpr
 
 SQUARE = 8
 """Side of the squares for transposing an operand while packing."""
@@ -55,12 +60,14 @@ def exceeds_l2(what: Contraction, target: Target) -> bool:
     return _size(what, what.m) * _size(what, what.n) * what.bits // 8 > target.l2
 
 
-def pack_right(sch: Schedule, what: Contraction, plan: Tiles, block: Any, loop: Any, threads: int) -> None:
+def pack_right(
+    sch: Schedule, what: Contraction, plan: Tiles, block: BlockHandle, loop: LoopHandle, threads: int
+) -> None:
     """Pack the right operand into panels of nr columns."""
     pack(sch, what, what.right, what.n, plan.nr, block, loop, threads)
 
 
-def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, loop: Any, lanes: int) -> None:
+def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: BlockHandle, loop: LoopHandle, lanes: int) -> None:
     """Pack the left operand: contiguous rows, or panels of mr rows if it is transposed."""
     if what.left.axes[-1] != what.k:
         pack(sch, what, what.left, what.m, plan.mr, block, loop, 1)
@@ -76,8 +83,8 @@ def pack(
     operand: ContractionOperand,
     along: str,
     width: int,
-    block: Any,
-    loop: Any,
+    block: BlockHandle,
+    loop: LoopHandle | None,
     threads: int,
 ) -> None:
     """Pack an operand into panels of `width` along one axis; within a panel, reduction-major.
@@ -89,7 +96,7 @@ def pack(
     k, n = axes.index(what.k), axes.index(along)
     outer_dims = [a for a in range(len(axes)) if a not in (k, n)]
 
-    def panels(*index: Any) -> tuple:
+    def panels(*index: IntExpr) -> tuple:
         return (*(index[a] for a in outer_dims), index[n] // width, index[k], index[n] % width)
 
     sch.transform_layout(packed, ("write", 0), panels, assume_injective_transform=True)
@@ -106,7 +113,7 @@ def pack(
         sch.unroll(k_1)
 
 
-def copy_in(sch: Schedule, operand: ContractionOperand, block: Any, loop: Any) -> Any:
+def copy_in(sch: Schedule, operand: ContractionOperand, block: BlockHandle, loop: LoopHandle | None) -> BlockHandle:
     """Cache the part of an operand read at a loop (None: all of it), in its `copy_dtype`. Returns the copy."""
     packed = sch.cache_read(block, operand.name, "global")
     if operand.is_widened:
@@ -164,7 +171,7 @@ class WeightPanels:
             return lambda *i: (i[n] // width, i[inner[0]] // group, i[n] % width, i[inner[0]] % group)
         return lambda *i: (i[n] // width, *(i[d] for d in inner), i[n] % width)
 
-    def apply(self, array: Any) -> np.ndarray:
+    def apply(self, array: ArrayLike) -> np.ndarray:
         """The panels of an array, a copy on a boundary of a cache line, with zeros after the last row.
 
         Raises ArgumentError for another shape or another size of elements.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any
 
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, place_epilogue
@@ -36,8 +35,8 @@ def sums_in_place(what: Contraction) -> bool:
 
 
 def version_axis(
-    sch: Schedule, block: Any, what: Contraction, axis: str, limits: list[int]
-) -> list[tuple[Any, Contraction]]:
+    sch: Schedule, block: BlockHandle, what: Contraction, axis: str, limits: list[int]
+) -> list[tuple[BlockHandle, Contraction]]:
     """Make versions of a product for at most so many rows or columns (axis: which), and one for more. Returns the block
     and the product of each, whose number of them is the largest one."""
     loops = loops_by_iter(sch, block)
@@ -47,14 +46,19 @@ def version_axis(
     return list(zip(versions, [*sizes, what], strict=True))
 
 
-def put_in_order(sch: Schedule, loops: dict[str, Any], axes: Sequence[str]) -> None:
+def put_in_order(sch: Schedule, loops: dict[str, LoopHandle], axes: Sequence[str]) -> None:
     """Reorder all loops of a nest, given from outer to inner by axis, unless they have the order of the axes."""
     if list(loops) != list(axes):
         sch.reorder(*(loops[a] for a in axes))
 
 
 def thin_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, epilogue: Any | None = None
+    sch: Schedule,
+    block: BlockHandle,
+    what: Contraction,
+    target: Target,
+    threads: int,
+    epilogue: BlockHandle | None = None,
 ) -> None:
     """Schedule a product of a few rows.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extents, iters, loops_by_iter, widest_bits
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
@@ -30,7 +29,7 @@ REUSE = 5
 @all_or_nothing
 def attention(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -61,13 +60,13 @@ def attention(
 
 def schedule_attention(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target,
     threads: int | None,
     reciprocal: bool,
     fixed: Collection[str] = (),
     free: bool = False,
-    epilogue: Any | None = None,
+    epilogue: BlockHandle | None = None,
 ) -> None:
     """The same as `attention`, without the producers in `fixed`. epilogue: as in `gemm`, if the block is a product."""
     what = attention_of(sch, block, fixed)
@@ -83,7 +82,9 @@ def schedule_attention(
     AttentionSchedule(sch, what, target, options.threads(threads or target.cores), options).run(reciprocal)
 
 
-def _match_with_copy(sch: Schedule, block: Any, fixed: Collection[str], epilogue: Any | None) -> AttentionBlocks | None:
+def _match_with_copy(
+    sch: Schedule, block: BlockHandle, fixed: Collection[str], epilogue: BlockHandle | None
+) -> AttentionBlocks | None:
     """The attention with a copy of its result, or what is computed of it, as the last block; None if there may be no
     keys to sum over."""
     try:
@@ -111,7 +112,7 @@ class AttentionBlocks:
     outside: Collection[str]
 
 
-def attention_of(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> AttentionBlocks | None:
+def attention_of(sch: Schedule, block: BlockHandle, fixed: Collection[str] = ()) -> AttentionBlocks | None:
     """The attention that ends in a block, without the producers in `fixed`; None if it ends in none.
 
     Of the products that the block depends on, it takes the last one, and the last one that its weights depend on; what
@@ -213,7 +214,7 @@ class AttentionSchedule:
         self.what = replace(self.what, members=members)
         self.last = members[-1]
 
-    def _compute_at_tile(self, member: Member, outer: list[Any]) -> dict[str, Any]:
+    def _compute_at_tile(self, member: Member, outer: Sequence[LoopHandle]) -> dict[str, LoopHandle]:
         """Compute a producer at the tile; returns its loops there, by iter."""
         loops_by_iter(self.sch, member.block)  # refuses a block whose loops were split
         self.sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
@@ -223,7 +224,7 @@ class AttentionSchedule:
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
-    def _product(self, member: Member, nest: dict[str, Any], outer: list[Any]) -> None:
+    def _product(self, member: Member, nest: dict[str, LoopHandle], outer: Sequence[LoopHandle]) -> None:
         """A product of the rows of a tile: a tile of its result remains in registers during the whole sum."""
         sch, what = self.sch, self.what.products[member.info.name]
         dequantizer = computed_from_less(sch, member.block, what.right)
@@ -261,7 +262,7 @@ class AttentionSchedule:
         rows = [r for r in range(1, min(most, 8) + 1) if self.tile % r == 0]
         return self.free.choice(f"{name}.tile_rows", rows, mr if mr in rows else rows[-1]), vectors
 
-    def _vectorize(self, member: Member, nest: dict[str, Any]) -> None:
+    def _vectorize(self, member: Member, nest: dict[str, LoopHandle]) -> None:
         """A row-wise block: rows outside, vectors along the rows."""
         (row,) = member.own_iters([self.what.rows]) or (None,)
         order = [nest[row], *(x for n, x in nest.items() if n != row)] if row in nest else list(nest.values())
@@ -269,7 +270,7 @@ class AttentionSchedule:
             self.sch.reorder(*order)
             self.sch.vectorize(order[-1])
 
-    def _parallelize(self, outer: list[Any]) -> None:
+    def _parallelize(self, outer: Sequence[LoopHandle]) -> None:
         """Parallel over heads if there are enough, else over the tiles of a head."""
         if self.threads < 2:
             return

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning
 from tir_mlir.dialect.ir import enter_context, funcs
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, kind_of_loop
 from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
 from tir_mlir.schedules.producers import Member, with_producers
@@ -36,7 +35,7 @@ def auto(
     threads: int | None = None,
     reciprocal: bool = True,
     free: bool = False,
-    leave: Callable[[Any], bool] | None = None,
+    leave: Callable[[BlockHandle], bool] | None = None,
 ) -> dict[str, str | None]:
     """Schedule every block of a program by the function of `tir_mlir.schedules` that fits it.
 
@@ -83,14 +82,14 @@ class AutoSchedule:
         threads: int | None,
         reciprocal: bool,
         free: bool,
-        leave: Callable[[Any], bool] | None = None,
+        leave: Callable[[BlockHandle], bool] | None = None,
     ):
         self.sch, self.target, self.threads, self.reciprocal = sch, target, threads, reciprocal
         self.free, self.leave = free, leave or (lambda block: False)
         root = sch.get_block("root", function)
         self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
         self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
-        self._known_readers: tuple[Any, dict[str, set[str]]] = (None, {})  # with the version of the program
+        self._known_readers: tuple[object, dict[str, set[str]]] = (None, {})  # with the version of the program
         self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind is Kind.SCHEDULED}
 
     def run(self) -> dict[str, str | None]:
@@ -149,7 +148,7 @@ class AutoSchedule:
         fixed = self._unfusible_blocks(name, HEAVY)
         return fixed | {n for n, kind in self.kinds.items() if kind is not Kind.ELEMENTWISE}
 
-    def _schedule(self, name: str, epilogue: Any | None = None) -> None:
+    def _schedule(self, name: str, epilogue: BlockHandle | None = None) -> None:
         """Schedule a block by the first function that takes it; what that changes of other blocks counts as theirs."""
         if self.kinds[name] in (Kind.ELEMENTWISE, Kind.REDUCTION) and self.leave(self.blocks[name]):
             self.picked[name] = None
@@ -170,7 +169,7 @@ class AutoSchedule:
         self.picked[name] = None
         warnings.warn(f'schedules.auto leaves block "{name}" as it is: {why}', ScheduleWarning, stacklevel=4)
 
-    def _attempts(self, name: str, epilogue: Any | None) -> Iterator[Attempt]:
+    def _attempts(self, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
         """The functions that may schedule a block, best first."""
         sch, target, threads, block = self.sch, self.target, self.threads, self.blocks[name]
         free = self.free

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS, PRODUCTS, SUMS
 from tir_mlir.dialect.ir.op_views import AffineIfOp, CallOp, YieldOp
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, is_conditional_value, iters, kind_of_loop
 from tir_mlir.schedules.convolutions.convolution import convolution
@@ -30,7 +29,7 @@ class Kind(Enum):
     SCHEDULED = "scheduled"  # no longer one serial loop for each iter, or no loop from the start: a single number
 
 
-def kind_of(sch: Schedule, block: Any) -> Kind:
+def kind_of(sch: Schedule, block: BlockHandle) -> Kind:
     """The kind of a block, from its iters, accesses and body."""
     info = block_info(sch, block)
     loops = sch.get_loops(block)
@@ -71,7 +70,7 @@ def _sums_all_inputs(info: BlockInfo) -> bool:
     return all(sums & {n for axis in r.axes for n in axis} for r in info.reads if str(r) not in written)
 
 
-def _matches(matcher: Callable[[Schedule, Any], object], sch: Schedule, block: Any) -> bool:
+def _matches(matcher: Callable[[Schedule, BlockHandle], object], sch: Schedule, block: BlockHandle) -> bool:
     try:
         matcher(sch, block)
     except ScheduleError:

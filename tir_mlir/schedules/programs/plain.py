@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, extents, iters, last_axis, loops_by_iter, widest_bits
 from tir_mlir.schedules.products.packing import WeightPanels
@@ -43,14 +42,14 @@ class PlainSchedule(AutoSchedule):
     def _schedule_with_anchor(self, name: str) -> None:
         self._schedule(name)
 
-    def _attempts(self, name: str, epilogue: Any | None) -> Iterator[Attempt]:
+    def _attempts(self, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
         if self.kinds[name] in HEAVY:
             yield "tile", lambda: tile(self.sch, self.blocks[name], self.target, self.threads)
         yield from super()._attempts(name, epilogue)
 
 
 @all_or_nothing
-def tile(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def tile(sch: Schedule, block: BlockHandle, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a product or a convolution in tiles of the result that remain in registers, without packing.
 
         for i, j, k: Y[i, j] += X[i, k] * W[k, j]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import enter_context, funcs
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, iters
 from tir_mlir.schedules.convolutions.conv2d import divide_groups
@@ -79,7 +78,7 @@ def prepack(
 
 
 def _panels_of_groups(
-    sch: Schedule, blocks: Sequence[Any], weights: Sequence[str], target: Target
+    sch: Schedule, blocks: Sequence[BlockHandle], weights: Sequence[str], target: Target
 ) -> dict[str, WeightPanels]:
     """The panels of the weights, and of their scales, of products that sum by group: all of them, or none."""
     by_name: dict[str, WeightPanels] = {}
@@ -96,14 +95,14 @@ def _panels_of_groups(
     return by_name
 
 
-def read_in_panels(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+def read_in_panels(sch: Schedule, block: BlockHandle, weight_panels: WeightPanels) -> bool:
     """Let a block read a weight in panels."""
     sch.transform_layout(block, weight_panels.name, weight_panels.layout, assume_injective_transform=True)
     return True
 
 
 def _widened_panels(
-    sch: Schedule, blocks: Sequence[Any], block: Any, name: str, target: Target, threads: int
+    sch: Schedule, blocks: Sequence[BlockHandle], block: BlockHandle, name: str, target: Target, threads: int
 ) -> WeightPanels | None:
     """The panels of a weight that a block only widens, element by element, for one convolution that reads panels of it;
     None if there are none, or the last one is not full."""
@@ -122,13 +121,13 @@ def _widened_panels(
     return replace(weight_panels, name=name, dtype=info.reads[0].buffer.dtype)
 
 
-def _widen_into_panels(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+def _widen_into_panels(sch: Schedule, block: BlockHandle, weight_panels: WeightPanels) -> bool:
     sch.transform_layout(block, ("write", 0), weight_panels.layout, assume_injective_transform=True)
     sch.transform_block_layout(block, weight_panels.layout)
     return read_in_panels(sch, block, weight_panels)
 
 
-def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:
+def _panels(sch: Schedule, block: BlockHandle, name: str, target: Target, threads: int) -> WeightPanels | None:
     """The panels of a weight that a block reads; None if they are of no use."""
     info = block_info(sch, block)
     (read,) = (r for r in info.reads if str(r) == name)
@@ -154,7 +153,9 @@ def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) 
     return WeightPanels(name, shape, read.buffer.dtype, along, tuple(inner), min(width, shape[along]))
 
 
-def _grouped_panels(sch: Schedule, block: Any, read: RegionInfo, target: Target, threads: int) -> WeightPanels | None:
+def _grouped_panels(
+    sch: Schedule, block: BlockHandle, read: RegionInfo, target: Target, threads: int
+) -> WeightPanels | None:
     """The panels of a weight that a product reads by dot-product instructions; None if they are of no use."""
     try:
         what = contraction(sch, block)
@@ -177,7 +178,7 @@ def _sum_position(axis: str, sums: Sequence[str]) -> int:
 
 
 def _product_panels(
-    sch: Schedule, block: Any, name: str, target: Target, threads: int
+    sch: Schedule, block: BlockHandle, name: str, target: Target, threads: int
 ) -> tuple[str, Sequence[str], int]:
     """The columns of a product, its sum, and the width of panels of its right operand; 0 if they are of no use."""
     what = contraction(sch, block)
@@ -193,7 +194,7 @@ def _product_panels(
 
 
 def _convolution_panels(
-    sch: Schedule, block: Any, name: str, target: Target, threads: int
+    sch: Schedule, block: BlockHandle, name: str, target: Target, threads: int
 ) -> tuple[str, Sequence[str], int]:
     """The output channels of a convolution, its sums in the order of the image, and the width of panels; 0 if they are
     of no use: the channels are no columns."""
@@ -205,7 +206,7 @@ def _convolution_panels(
     return what.columns[0], what.sums, conv_tiles(what, target, threads).nr
 
 
-def _grouped_panel_width(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> int:
+def _grouped_panel_width(sch: Schedule, block: BlockHandle, name: str, target: Target, threads: int) -> int:
     """The width of panels of the weights of a convolution in groups, as a product for each: all channels of a group,
     where they are the columns and fit; else 0."""
     positions: list[int] = []

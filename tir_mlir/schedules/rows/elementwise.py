@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from math import ceil
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import (
     LARGE,
@@ -38,7 +37,7 @@ THREAD_WORK = 1 << 15
 @all_or_nothing
 def elementwise(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -59,7 +58,7 @@ def elementwise(
 
 def elementwise_chain(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None,
     threads: int | None,
     reciprocal: bool,
@@ -108,7 +107,7 @@ def elementwise_chain(
     parallelize(sch, outer, threads)
 
 
-def _rows_inside(sch: Schedule, row: Any, inner: Any, rows: int) -> Any:
+def _rows_inside(sch: Schedule, row: LoopHandle, inner: LoopHandle, rows: int) -> LoopHandle:
     """Move a few rows, unrolled, into the innermost loop, so that they share its values. Returns the outer loop."""
     outer, row = sch.split(row, [None, min(rows, extent_of(sch, row) or rows)])
     sch.reorder(inner, row)
@@ -116,7 +115,7 @@ def _rows_inside(sch: Schedule, row: Any, inner: Any, rows: int) -> Any:
     return outer
 
 
-def _guarded_lanes(sch: Schedule, block: Any, loop: Any, axis: str, lanes: int) -> None:
+def _guarded_lanes(sch: Schedule, block: BlockHandle, loop: LoopHandle, axis: str, lanes: int) -> None:
     """Unroll, vectorize or leave the innermost loop of a block with conditional values.
 
     Unrolled, its conditions are gone, and LLVM makes vectors of the loop around it.
@@ -167,7 +166,7 @@ def _is_window(region: RegionInfo, axes: Collection[str]) -> bool:
     return any(not set(axis).isdisjoint(axes) and not set(axis).issubset(axes) for axis in region.axes)
 
 
-def inline_producers(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
+def inline_producers(sch: Schedule, block: BlockHandle, fixed: Collection[str]) -> None:
     """Inline the producers of a block, nearest first."""
     visited = set(fixed)
     while True:

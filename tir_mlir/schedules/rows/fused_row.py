@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, extents, is_contiguous, iters
 from tir_mlir.schedules.steps import attempt
@@ -32,14 +32,14 @@ def pays(info: BlockInfo, axes: list[str], lanes: int) -> bool:
     )
 
 
-def fused_row(sch: Schedule, block: Any, loops: list[Any]) -> Any:
+def fused_row(sch: Schedule, block: BlockHandle, loops: Sequence[LoopHandle]) -> LoopHandle:
     """Fuse the innermost two loops along a row, and initialize a reduction before all of them; the last of the loops if
     that is refused. Addresses of three axes as one are not seen to be adjacent, and such a loop runs serially.
 
     for j, k: S[i] += A[i, j, k]   ->   S[i] = 0   ;   for j_k: S[i] += A[i, j_k // K, j_k % K]
     """
 
-    def steps() -> Any:
+    def steps() -> LoopHandle:
         *outer, _, _ = loops
         fused = sch.fuse(*loops[-FUSED:])
         if iters(block_info(sch, block), "R"):

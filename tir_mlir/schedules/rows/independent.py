@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, along_memory, block_info, iters, loops_by_iter, num_instances
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, with_producers
@@ -16,7 +16,11 @@ from tir_mlir.target import Target, chosen
 
 @all_or_nothing
 def independent(
-    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+    sch: Schedule,
+    block: BlockHandle,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    free: bool = False,
 ) -> None:
     """Run the instances of a block with loops or branches inside (top-k, a scan of a row) in parallel.
 
@@ -55,7 +59,7 @@ def _passes_once(member: Member) -> bool:
     return len(info.writes) == 1 and num_instances(info) < 2 * max(sizes, default=0)
 
 
-def _compute_with_row(sch: Schedule, member: Member, row_iters: list[str], outer: list[Any]) -> None:
+def _compute_with_row(sch: Schedule, member: Member, row_iters: list[str], outer: Sequence[LoopHandle]) -> None:
     """Compute a producer at the loops over rows, and vectorize it, as far as that is legal."""
     try:
         loops = sch.executor.all_or_nothing(lambda: _compute_at_innermost(sch, member.block, outer))
@@ -66,14 +70,14 @@ def _compute_with_row(sch: Schedule, member: Member, row_iters: list[str], outer
         return
 
 
-def _compute_at_innermost(sch: Schedule, block: Any, outer: list[Any]) -> dict[str, Any]:
+def _compute_at_innermost(sch: Schedule, block: BlockHandle, outer: Sequence[LoopHandle]) -> dict[str, LoopHandle]:
     """Compute a block at the innermost of some loops. Returns its loops below them, by iter."""
     loops_by_iter(sch, block)  # refuses a block whose loops were split
     sch.compute_at(block, outer[-1], preserve_unit_loops=True)
     return loops_by_iter(sch, block, skipped=len(outer))
 
 
-def _vectorize(sch: Schedule, member: Member, loops: dict[str, Any]) -> None:
+def _vectorize(sch: Schedule, member: Member, loops: dict[str, LoopHandle]) -> None:
     """Vectorize a reduction over its sum, another block along memory."""
     sums = along_memory(member.info, [n for n in loops if n in iters(member.info, "R")])
     order = [n for n in loops if n not in sums] + sums if sums else along_memory(member.info, list(loops))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import (
     LARGE,
@@ -39,7 +38,11 @@ STREAMS = 8
 
 @all_or_nothing
 def reduction(
-    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+    sch: Schedule,
+    block: BlockHandle,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    free: bool = False,
 ) -> None:
     """Schedule a reduction (sum, product, maximum, minimum, ...) over any axes.
 
@@ -81,15 +84,15 @@ class _ReductionNest:
     """A reduction: its block, the loop of each iter, the iters of results and of the sum in the order of memory, and
     the threads that share its rows."""
 
-    block: Any
+    block: BlockHandle
     info: BlockInfo
-    loops: dict[str, Any]
+    loops: dict[str, LoopHandle]
     rows: list[str]
     sums: list[str]
     threads: int
 
     @property
-    def row_loops(self) -> list[Any]:
+    def row_loops(self) -> list[LoopHandle]:
         return [self.loops[n] for n in self.rows]
 
 
@@ -97,7 +100,7 @@ CHEAP = 4
 """The most operations of a block that is computed again for each element that a reduction reads."""
 
 
-def _may_join(sch: Schedule, producer: Any, block: Any) -> bool:
+def _may_join(sch: Schedule, producer: BlockHandle, block: BlockHandle) -> bool:
     """Whether to compute an elementwise producer that nothing else reads in a reduction: it is cheap, or read once."""
     info = block_info(sch, producer)
     if iters(info, "R") or len(sch.get_consumers(producer)) != 1:

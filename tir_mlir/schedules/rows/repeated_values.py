@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, ops
 from tir_mlir.dialect.ir.op_traits import CHEAP_FUNCTIONS, DIVISIONS, QUOTIENTS, REMAINDERS
 from tir_mlir.dialect.ir.op_views import DivFOp, isa
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, block_view
 
 ROWS = 4
@@ -19,7 +17,7 @@ ROWS = 4
 _COSTLY = DIVISIONS | QUOTIENTS | REMAINDERS
 
 
-def allow_reciprocals(sch: Schedule, block: Any) -> None:
+def allow_reciprocals(sch: Schedule, block: BlockHandle) -> None:
     """Let a block that may divide by a value of fewer iters than its own multiply by its reciprocal."""
     info = block_info(sch, block)
     axes = [{n for axis in r.axes for n in axis} for r in info.reads]
@@ -28,7 +26,7 @@ def allow_reciprocals(sch: Schedule, block: Any) -> None:
         sch.annotate(block, "reciprocal", True)
 
 
-def is_repeated(sch: Schedule, block: Any, row: str, lanes: list[str], reciprocal: bool) -> bool:
+def is_repeated(sch: Schedule, block: BlockHandle, row: str, lanes: list[str], reciprocal: bool) -> bool:
     """Whether a block computes costly values that depend on one of the iters `lanes`, and not on `row`.
 
         Y[i, j] = X[i, j] / sqrt(S[j])      the root, and with `reciprocal` the division, for lane j and row i

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import (
     LARGE,
     along_memory,
@@ -26,6 +26,9 @@ from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.steps import all_or_nothing, attempt, inline, parallelize
 from tir_mlir.target import Target, chosen
 
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
+
 VECTORS = 8
 """The number of vectors per tile if lanes are rows."""
 ROW_WORK = 1 << 14
@@ -35,7 +38,7 @@ ROW_WORK = 1 << 14
 @all_or_nothing
 def rowwise(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -58,7 +61,7 @@ def rowwise(
 
 def schedule_rows(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None,
     threads: int | None,
     reciprocal: bool,
@@ -82,7 +85,7 @@ def schedule_rows(
     parallelize(sch, outer, threads)
 
 
-def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
+def _divide_groups(sch: Schedule, block: BlockHandle, fixed: Collection[str]) -> None:
     """Divide an axis whose groups share a row into groups and positions in a group: else a row is computed for each
     position.
 
@@ -101,12 +104,12 @@ def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
                 return
 
 
-def _split_iter(position: int, factor: int) -> Callable[..., tuple[Any, ...]]:
+def _split_iter(position: int, factor: int) -> Callable[..., tuple[IntExpr, ...]]:
     """The index map that splits one iter by a factor."""
     return lambda *i: (*i[:position], i[position] // factor, i[position] % factor, *i[position + 1 :])
 
 
-def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str], free: Free) -> None:
+def _inline(sch: Schedule, block: BlockHandle, rows: list[str], fixed: Collection[str], free: Free) -> None:
     """Inline elementwise blocks that have a single consumer; if free, any of them, or none."""
     for member in reversed(with_producers(sch, block, fixed)[:-1]):
         row_iters = member.own_iters(rows)
@@ -131,7 +134,7 @@ class RowwiseSchedule:
         self.width = vectors * target.lanes(bits)
         self.passes = None if tiled else RowPasses(sch, rows, free, target, bits)
 
-    def run(self) -> list[Any]:
+    def run(self) -> list[LoopHandle]:
         """Schedule all blocks. Returns the loops over rows, outer to inner."""
         sch = self.sch
         loops = loops_by_iter(sch, self.last.block)
@@ -152,7 +155,7 @@ class RowwiseSchedule:
             self.passes.run()
         return outer
 
-    def _place_producer(self, member: Member, outer: list[Any]) -> None:
+    def _place_producer(self, member: Member, outer: Sequence[LoopHandle]) -> None:
         """Compute a producer at the loops over rows, if it has them, and vectorize it."""
         sch = self.sch
         loops = loops_by_iter(sch, member.block)
@@ -171,7 +174,7 @@ class RowwiseSchedule:
             sch.reorder(*(loops[a] for a in order))
         self._vectorize(member, [loops[a] for a in order], order)
 
-    def _short_sums(self, member: Member, loops: dict[str, Any]) -> bool:
+    def _short_sums(self, member: Member, loops: dict[str, LoopHandle]) -> bool:
         """Vectorize a reduction over elements that lie next to each other, each a short sum of what its neighbours
         read, too, or of neighbours: sums in vectors have no sum over lanes.
 
@@ -187,7 +190,7 @@ class RowwiseSchedule:
         sch.vectorize(sch.get_loops(init)[-1])
         return True
 
-    def _vectorize(self, member: Member, inner: list[Any], axes: list[str]) -> None:
+    def _vectorize(self, member: Member, inner: Sequence[LoopHandle], axes: list[str]) -> None:
         """Vectorize the innermost loop: over the reduction, or over several rows."""
         if not inner or len(member.info.writes) != 1:
             return
@@ -226,7 +229,7 @@ def _fits_lanes(member: Member, lane: str, lanes: int) -> bool:
 
 def softmax(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -241,7 +244,7 @@ def softmax(
 
 def layer_norm(
     sch: Schedule,
-    block: Any,
+    block: BlockHandle,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -277,9 +280,9 @@ class RowPasses:
     def __init__(self, sch: Schedule, rows: list[str], free: Free, target: Target, bits: int):
         self.sch, self.rows, self.free, self.target = sch, rows, free, target
         self.lanes, self.bytes = target.lanes(bits), max(1, bits // 8)
-        self.passes: list[tuple[Member, Any]] = []
+        self.passes: list[tuple[Member, LoopHandle]] = []
 
-    def group_rows(self, row: Any, inner: list[Any]) -> tuple[Any, list[Any]]:
+    def group_rows(self, row: LoopHandle, inner: Sequence[LoopHandle]) -> tuple[LoopHandle, Sequence[LoopHandle]]:
         """Handle a few rows together, pass by pass. Returns the loop over groups and the loops inside."""
         count = extent_of(self.sch, row)
         length = prod(extent_of(self.sch, x) or LARGE for x in inner)
@@ -291,7 +294,7 @@ class RowPasses:
         outer, row = self.sch.split(row, [None, rows])
         return outer, [row, *inner]
 
-    def add(self, member: Member, loops: list[Any], axes: list[str]) -> None:
+    def add(self, member: Member, loops: Sequence[LoopHandle], axes: list[str]) -> None:
         """Add a pass of a block, which is placed; `loops`: those along the row, or around it, outer to inner; `axes`:
         the iters that the innermost of them are bound to."""
         along = self._row_loops(member, loops)
@@ -299,7 +302,7 @@ class RowPasses:
         fuse = len(along) > 1 and self.free.flag(f"fuse_{member.info.name}", default)
         self.passes.append((member, fused_row(self.sch, member.block, along) if fuse else loops[-1]))
 
-    def _row_loops(self, member: Member, loops: list[Any]) -> list[Any]:
+    def _row_loops(self, member: Member, loops: Sequence[LoopHandle]) -> Sequence[LoopHandle]:
         """The innermost loops of a pass that make up a row: of a reduction the sums, of others those inside a row."""
         sums = len(iters(member.info, "R"))
         row_depth = sums or len(member.info.iter_vars) - sum(a in self.rows for a in member.along.values())
@@ -315,7 +318,7 @@ class RowPasses:
             if member.info.name not in joined:
                 self.sch.vectorize(loop)
 
-    def _join(self, member: Member, loop: Any) -> set[str]:
+    def _join(self, member: Member, loop: LoopHandle) -> set[str]:
         """Join the reduction that reads what a block writes with its pass. Returns the blocks joined."""
         written = {str(w) for w in member.info.writes}
         for reader, _ in self.passes:
@@ -328,7 +331,7 @@ class RowPasses:
                 return {reader.info.name, member.info.name}
         return set()
 
-    def _join_reduction(self, reader: Member, loop: Any, width: int) -> bool:
+    def _join_reduction(self, reader: Member, loop: LoopHandle, width: int) -> bool:
         """Run a reduction with a step of the pass that it reads, if that is legal."""
         sch = self.sch
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedule import Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import (
     LARGE,
@@ -72,7 +71,11 @@ def _is_transposed(read: RegionInfo, lane: str, copy: bool) -> bool:
 
 @all_or_nothing
 def transpose(
-    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+    sch: Schedule,
+    block: BlockHandle,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    free: bool = False,
 ) -> None:
     """Schedule a transpose, or an elementwise block with transposed inputs, in tiles.
 
@@ -118,7 +121,9 @@ def _even_tile(most: int, extent: int | None) -> int:
     return next((size for size in sizes if extent is not None and extent % size == 0), most)
 
 
-def _transpose_inputs(sch: Schedule, block: Any, info: BlockInfo, what: Transposition, loop: Any) -> None:
+def _transpose_inputs(
+    sch: Schedule, block: BlockHandle, info: BlockInfo, what: Transposition, loop: LoopHandle
+) -> None:
     """Copy the transposed inputs into tiles in the order of the output."""
     for name in dict.fromkeys(str(info.reads[n]) for n in what.inputs):
         read = next(r for r in info.reads if str(r) == name)
