@@ -8,7 +8,7 @@ found), `search` (the loop), `models` (the functions of a graph), `machines` (ma
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.diagnostics import TuneError as TuneError
@@ -40,7 +40,7 @@ _DEFINING_MODULES: dict[str, str] = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _DEFINING_MODULES:
         raise AttributeError(
             f"module 'tir_mlir.tune' has no attribute {name!r}; it has {', '.join(sorted(_DEFINING_MODULES))}"

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.dialect.ir import enter_context
@@ -24,6 +24,11 @@ from tir_mlir.tune.models.given_model import given_model
 from tir_mlir.tune.models.tune_model import tune_model
 from tir_mlir.tune.report.progress import listener_of
 from tir_mlir.tune.search.tune_entry import tune
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.graph import Graph
+    from tir_mlir.graph.memory.frames import Array
+    from tir_mlir.tune.models.best_model import BestOfModel
 
 DESCRIPTION = """Search for the best schedule of a program, and keep it in a folder of records.
 
@@ -177,7 +182,7 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
     return options | {"space": load_object(args.space) if args.space else None, "sizes": dict(args.size)}
 
 
-def search_model(model: tuple[Any, Any], args: argparse.Namespace) -> Any:
+def search_model(model: tuple[Graph, Sequence[Array] | None], args: argparse.Namespace) -> BestOfModel:
     """The search over a model. Raises TuneError for options that are not for models."""
     for name in ("function", "space", "ssh"):
         if getattr(args, name):
@@ -228,7 +233,7 @@ def load_object(source: str) -> Any:
     return namespace[name]
 
 
-def run_file(path: str) -> dict[str, Any]:
+def run_file(path: str) -> dict[str, object]:
     """The names that a Python file defines. Raises TuneError with the line for what it raises."""
     if not Path(path).is_file():
         raise TuneError(f"no file {path}")
@@ -240,7 +245,7 @@ def run_file(path: str) -> dict[str, Any]:
         raise TuneError(f"{location} raised {type(error).__name__}: {error}") from error
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *location: Any) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], *location: object) -> None:
     print(f"tune: warning: {message}", file=sys.stderr)
 
 

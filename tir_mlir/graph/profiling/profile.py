@@ -30,9 +30,7 @@ from tir_mlir.visual.rooflines import Point, roofline
 from tir_mlir.visual.svg import Picture
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tir_mlir.target import Target
+    pass
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def _reason(code: int, stderr: str) -> str:
     return text + (f": {stderr.splitlines()[-1]}" if stderr else "")
 
 
-def _is_name(host: Any) -> bool:
+def _is_name(host: object) -> bool:
     """Whether ssh can take a name: not an option, and without letters of control."""
     return isinstance(host, str) and host.isprintable() and bool(host) and not host.startswith("-")
 
@@ -359,7 +359,7 @@ def _check_row_major(param: BufferParam) -> None:
         )
 
 
-def _literal(kind: str, value: Any) -> str:
+def _literal(kind: str, value: float) -> str:
     if kind in ("double", "float"):
         return f"({kind}){float(value).hex()}" if np.isfinite(value) else f"({kind})({float(value)!r})"
     return f"({kind}){int(value)}" + ("u" if kind.startswith("u") else "")

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning
 from tir_mlir.tune.search.candidates import Space, draw_candidate
@@ -139,7 +139,7 @@ class SearchWorker:
             warnings.warn(f"no part in the search {name}: {reason}", TuneWarning, stacklevel=4)
 
 
-def _newest(storage: Any) -> list[str]:
+def _newest(storage: BaseStorage) -> list[str]:
     """The studies of the last search of each kind: `name#2` rather than `name`."""
     newest: dict[str, int] = {}
     for name in load_optuna().get_all_study_names(storage):

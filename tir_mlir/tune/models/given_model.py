@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
 from tir_mlir.script.module import IRModule
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.memory.frames import Array
 
-def given_model(value: Any) -> tuple[Graph, Sequence[Any] | None] | None:
+
+def given_model(value: Any) -> tuple[Graph, Sequence[Array] | None] | None:
     """The graph in a value, and the inputs with it; None for a value that is not a model.
 
         Graph, R function, module with a graph  ->  (graph, None)

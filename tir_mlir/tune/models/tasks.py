@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph import size_code
@@ -15,6 +15,9 @@ from tir_mlir.graph.transforms.schedule_functions import SCHEDULE
 from tir_mlir.runtime.call.signature import BufferParam, signatures
 from tir_mlir.script.module import IRModule
 from tir_mlir.tune.records.program_identity import identity
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.memory.frames import Array
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class _Found:
     least: float = 0.0
 
 
-def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) -> list[TuningTask]:
+def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Array], rounds: int) -> list[TuningTask]:
     """The functions of a model that have no schedule of their own yet, most time first.
 
     prepared: the graph before its functions are scheduled; model: what it was built to.
@@ -95,7 +98,7 @@ def _is_done(prepared: Graph, name: str) -> bool:
         return attrs.get(prepared.module[name].func.op, SCHEDULE) is not None
 
 
-def size_shape(shape: Sequence[Any], sizes: dict[str, int]) -> tuple[int, ...]:
+def size_shape(shape: Sequence[size_code.Size], sizes: dict[str, int]) -> tuple[int, ...]:
     """A shape with numbers instead of named sizes."""
     return tuple(size_code.value(size, sizes) for size in shape)
 

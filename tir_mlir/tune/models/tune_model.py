@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
     from optuna.storages import BaseStorage
 
+    from tir_mlir.graph.memory.frames import Array
+
 
 import time
 from collections.abc import Callable, Collection
@@ -66,7 +68,7 @@ SLOWER = 1.02
 
 def tune_model(
     graph: Any,
-    inputs: Sequence[Any] | None = None,
+    inputs: Sequence[Array] | None = None,
     *,
     trials: int = 256,
     work_dir: str | os.PathLike[str] | None = None,
@@ -119,7 +121,7 @@ def tune_model(
 def search_functions(
     prepared: Graph,
     goal: Target | str,
-    inputs: Sequence[Any] | None,
+    inputs: Sequence[Array] | None,
     sizes: Mapping[str, int],
     options: Options,
     progress: Any = None,
@@ -153,7 +155,7 @@ def search_functions(
     return BestOfModel(tuned, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
 
 
-def _model(value: Any, inputs: Sequence[Any] | None) -> tuple[Graph, Sequence[Any] | None]:
+def _model(value: Any, inputs: Sequence[Array] | None) -> tuple[Graph, Sequence[Array] | None]:
     """The graph to tune, and its inputs. Raises TuneError for a value that has no graph."""
     graph_inputs = given_model(value if inputs is None else (value, inputs))
     if graph_inputs is not None:
@@ -198,7 +200,7 @@ def _build_with_records(prepared: Graph, goal: Target | str, folder: Any, thread
 # --- inputs that a model is measured on -------------------------------------------------------------------------------
 
 
-def model_inputs(model: Model, inputs: Sequence[Any] | None, sizes: Mapping[str, int]) -> list[Any]:
+def model_inputs(model: Model, inputs: Sequence[Array] | None, sizes: Mapping[str, int]) -> list[Array]:
     """The inputs as given, else random ones: floats of a normal distribution, integers 0, which index anything.
 
     Raises TuneError for inputs of another number, a named size without a value, or one that is none.
@@ -244,7 +246,7 @@ LEAST = 2e-3
 """Seconds of a sample: shorter runs are repeated in it."""
 
 
-def time_interleaved(models: Sequence[Callable[..., Any]], inputs: Sequence[Any], threads: int) -> list[float]:
+def time_interleaved(models: Sequence[Callable[..., object]], inputs: Sequence[Array], threads: int) -> list[float]:
     """Seconds of a run of each model: the fastest of rounds in which they take turns; CPU time for one thread."""
     clock = time.process_time if threads == 1 else time.perf_counter
     counts = [_repeats(model, inputs) for model in models]
@@ -259,7 +261,7 @@ def time_interleaved(models: Sequence[Callable[..., Any]], inputs: Sequence[Any]
 
 
 def task_seconds(
-    base: Model, tuned: Model, tasks: Sequence[TuningTask], inputs: Sequence[Any]
+    base: Model, tuned: Model, tasks: Sequence[TuningTask], inputs: Sequence[Array]
 ) -> dict[str, tuple[float, float]]:
     """Seconds of the calls of each function in a run of two models, by the name of its task: the fastest of rounds in
     which the models take turns."""
@@ -276,7 +278,7 @@ def task_seconds(
     return {name: (base_seconds, tuned_seconds) for name, (base_seconds, tuned_seconds) in best.items()}
 
 
-def _repeats(model: Callable[..., Any], inputs: Sequence[Any]) -> int:
+def _repeats(model: Callable[..., object], inputs: Sequence[Array]) -> int:
     """How many runs a sample has."""
     model(*inputs)
     start = time.perf_counter()

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning, short_repr
 from tir_mlir.extensions import extension_point
@@ -27,6 +27,9 @@ from tir_mlir.target import AnyTarget
 from tir_mlir.tune.records.environment import machine, same_code, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
 from tir_mlir.tune.records.record import Record, decode, encode
+
+if TYPE_CHECKING:
+    from tir_mlir.tune.records.program_identity import Program
 
 _FOLDER = "records"
 _LARGEST = 64 << 20  # bytes of a record
@@ -95,7 +98,9 @@ class Database:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def best(self, program: Any, target: AnyTarget | str | None = None, threads: int | None = None) -> Record | None:
+    def best(
+        self, program: Program, target: AnyTarget | str | None = None, threads: int | None = None
+    ) -> Record | None:
         """The best record of a program for a target and this version: verified before unverified, those of this
         machine before others, then the fastest. None without one.
 
@@ -122,7 +127,7 @@ class Database:
         """How many records there are of a program, of all targets and versions."""
         return len(self._names(self._folder(about.shape_class, about.program)))
 
-    def records(self, program: Any = None, target: AnyTarget | str | None = None) -> list[Record]:
+    def records(self, program: Program | None = None, target: AnyTarget | str | None = None) -> list[Record]:
         """All records of a program, or of all programs, the failed ones too, best first; of one target, or of all."""
         if program is None:
             folders = self._subfolders(self.path / _FOLDER, 2)
@@ -135,7 +140,7 @@ class Database:
 
     def nearest(
         self,
-        program: Any,
+        program: Program,
         target: AnyTarget | str | None = None,
         count: int = 6,
         *,

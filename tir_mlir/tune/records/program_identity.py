@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from mlir import ir
 
@@ -13,6 +13,10 @@ from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import enter_context, funcs, held_module, ops
 from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.script.structural_equal import canonical
+
+if TYPE_CHECKING:
+    from tir_mlir.schedule import Schedule
+    from tir_mlir.script.module import IRModule, PrimFunc
 
 _DEFINITION = re.compile(r"^    def (\w+)\(", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)")
@@ -34,7 +38,11 @@ class ProgramIdentity:
     sizes: tuple[int, ...]
 
 
-def identity(program: Any) -> ProgramIdentity:
+Program: TypeAlias = "Schedule | IRModule | PrimFunc | ir.Module"
+"""What is tuned, and what records are about."""
+
+
+def identity(program: Program) -> ProgramIdentity:
     """The identity of an IRModule, a PrimFunc, a Schedule or an MLIR module; the same in every process.
 
         def mm(A: (64, 32), B: ...):             program: hash of the text, its names numbered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
@@ -11,10 +11,13 @@ from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import Func, annotation_keys, attrs, create, enter_context, funcs, held_module, ops
 from tir_mlir.dialect.ir.size_products import rename_size, shape_variables
 
+if TYPE_CHECKING:
+    from tir_mlir.tune.records.program_identity import Program
+
 _NAME_ATTRIBUTES = (attrs.BLOCK, attrs.LOOP, attrs.NAME)
 
 
-def names_of(program: Any) -> list[Any]:
+def names_of(program: Program) -> list[Any]:
     """The names of each function: its own, those of the parameters and of their sizes, those of the ops.
 
         def mm(A: (n, 8), B: ...): for i ...: block "C"(vi)   ->   [["mm", ["A", "B"], ["n", "8"], ["i", "C", ["vi"]]]]
@@ -57,7 +60,7 @@ def under_names(module: ir.Module, names: Sequence[Any]) -> ir.Module:
     return copy
 
 
-def _fits(own: Any, new: Any) -> bool:
+def _fits(own: object, new: object) -> bool:
     """Whether names are as many, in lists like these, and fit to be names."""
     if isinstance(own, list):
         return isinstance(new, list) and len(own) == len(new) and all(map(_fits, own, new))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timezone
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.script.module import IRModule, PrimFunc
@@ -16,6 +16,9 @@ from tir_mlir.target import AnyTarget
 from tir_mlir.tune.records.environment import FORMAT, machine, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
 from tir_mlir.tune.records.program_names import names_of
+
+if TYPE_CHECKING:
+    from tir_mlir.tune.records.program_identity import Program
 
 OK = "ok"
 _TEXT_FORMAT = 1
@@ -95,7 +98,7 @@ class Subject:
         )  # fmt: skip
 
 
-def subject(program: Any, target: AnyTarget | str | None = None, threads: int | None = None) -> Subject:
+def subject(program: Program, target: AnyTarget | str | None = None, threads: int | None = None) -> Subject:
     """The subject of records of a program on this machine, see `identity` and `target_key`. A PrimFunc is named main,
     as in its schedule: a record holds the trace of that."""
     program = IRModule({"main": program}) if isinstance(program, PrimFunc) else program
@@ -142,31 +145,31 @@ def decode(text: str) -> Record:
     return Record(**{**data, "sizes": tuple(data["sizes"]), "seconds": tuple(map(float, data["seconds"]))})
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_key(value: Any) -> bool:
+def _is_key(value: object) -> bool:
     return isinstance(value, str) and len(value) == 32 and not set(value) - set("0123456789abcdef")
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_time(value: Any) -> bool:
+def _is_time(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
-def _is_list(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _is_list(check: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, list) and all(map(check, value))
 
 
-def _is_map(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _is_map(check: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, dict) and all(map(check, value.values()))
 
 
-_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+_FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "program": (_is_key, "a hash"),
     "shape_class": (_is_key, "a hash"),
     "sizes": (_is_list(_is_number), "a list of integers"),

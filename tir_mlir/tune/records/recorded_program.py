@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from mlir import ir
 
@@ -68,7 +67,7 @@ def _key(record: Record, program: ir.Module) -> str:
     return store.digest(fingerprint.installation(), fingerprint.package(), module_text(program), trace, *meanings)
 
 
-def _words(value: Any) -> Iterator[str]:
+def _words(value: object) -> Iterator[str]:
     """The texts in a JSON value."""
     if isinstance(value, str):
         yield value.strip('"')

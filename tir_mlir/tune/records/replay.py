@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import held_module
@@ -14,8 +14,12 @@ from tir_mlir.tune.records.record import Record
 from tir_mlir.tune.records.recorded_program import recorded_program, replay
 from tir_mlir.tune.spaces.deciders import Fixed, Recording
 
+if TYPE_CHECKING:
+    from tir_mlir.script.module import IRModule, PrimFunc
+    from tir_mlir.tune.records.program_identity import Program
 
-def replayed(record: Record, program: Any) -> Schedule:
+
+def replayed(record: Record, program: Program) -> Schedule:
     """The schedule of a record, with its trace, on the program that it is about.
 
     A trace names blocks: if those of `program` have other names, the schedule starts from the program that the trace
@@ -30,7 +34,9 @@ def replayed(record: Record, program: Any) -> Schedule:
     return Schedule(recorded_program(record, module))
 
 
-def resized(record: Record, program: Any, space: Callable[[Schedule], Any]) -> tuple[Schedule, dict[str, int]]:
+def resized(
+    record: Record, program: IRModule | PrimFunc, space: Callable[[Schedule], object]
+) -> tuple[Schedule, dict[str, int]]:
     """The schedule of a program with the decisions of a record of another size, and these decisions as they became.
 
         decisions of 512^3: {"C.kc": 512}, space(sch) on 127^3, whose candidates are 32, 64, 127  ->  {"C.kc": 127}

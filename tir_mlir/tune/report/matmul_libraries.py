@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import processes
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.products.contraction import contraction
+
+if TYPE_CHECKING:
+    from tir_mlir.script.module import IRModule, PrimFunc
 
 SECONDS = 60.0
 """After which a library is given up."""
@@ -61,7 +64,7 @@ print(min(times))
 """
 
 
-def matmul_seconds(program: Any, threads: int) -> dict[str, float]:
+def matmul_seconds(program: IRModule | PrimFunc, threads: int) -> dict[str, float]:
     """Seconds of matmul by library, for a program that is one product of floats of constant shape; none for others.
 
         for i, j, k: C[i, j] += A[i, k] * B[j, k]    ->    {"NumPy": 0.0011, "PyTorch": 0.0010}
@@ -76,7 +79,7 @@ def matmul_seconds(program: Any, threads: int) -> dict[str, float]:
     return {name: seconds for name, seconds in times.items() if seconds is not None}
 
 
-def _seconds(name: str, what: list[Any], threads: int) -> float | None:
+def _seconds(name: str, what: list[object], threads: int) -> float | None:
     module, library = _LIBRARIES[name]
     if importlib.util.find_spec(module) is None:
         return None
@@ -89,7 +92,7 @@ def _seconds(name: str, what: list[Any], threads: int) -> float | None:
         return None
 
 
-def _arguments(program: Any, threads: int) -> list[Any] | None:
+def _arguments(program: IRModule | PrimFunc, threads: int) -> list[object] | None:
     """The shapes of the operands as they lie in memory, and the order of their axes for matmul: batch, m, k and n."""
     sch = Schedule(program)
     (function, *others) = sch.mod.prim_funcs

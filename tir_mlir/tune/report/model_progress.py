@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console, Group
 from rich.table import Table
@@ -11,6 +11,9 @@ from rich.text import Text
 
 from tir_mlir.tune.report.progress import LiveProgress, Silent
 from tir_mlir.tune.report.table import duration
+
+if TYPE_CHECKING:
+    from tir_mlir.tune.report.progress import ProgressTrial
 
 MOST = 12
 """Functions in the live table."""
@@ -23,7 +26,7 @@ class ModelListener(Protocol):
 
     def begin(self, title: str, trials: int) -> None: ...
 
-    def report_trial(self, trial: Any, best: Any) -> None: ...
+    def report_trial(self, trial: ProgressTrial, best: ProgressTrial | None) -> None: ...
 
     def phase(self, text: str) -> None: ...
 
@@ -54,7 +57,7 @@ class ModelProgress(LiveProgress):
         self.current, self.rows, self.trials = current, list(rows), trials
         self.tried = sum(row[3] for row in rows)
 
-    def report_trial(self, trial: Any, best: Any) -> None:
+    def report_trial(self, trial: ProgressTrial, best: ProgressTrial | None) -> None:
         """A candidate is done."""
         self.tried += 1
 

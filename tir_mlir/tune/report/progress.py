@@ -23,11 +23,20 @@ TABLE_ROWS = 5
 class ProgressTrial(Protocol):
     """What is shown of a candidate, see `TrialResult`."""
 
-    number: int
-    origin: str
-    decisions: dict[str, int]
-    status: str
-    reason: str
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def origin(self) -> str: ...
+
+    @property
+    def decisions(self) -> dict[str, int]: ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
 
     @property
     def median(self) -> float | None: ...
@@ -42,7 +51,7 @@ class Silent:
     def begin(self, title: str, trials: int) -> None:
         pass
 
-    def report_trial(self, trial: Any, best: Any) -> None:
+    def report_trial(self, trial: ProgressTrial, best: ProgressTrial | None) -> None:
         pass
 
     def phase(self, text: str) -> None:
@@ -64,7 +73,7 @@ class LiveProgress(LiveDisplay):
         self.start()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def phase(self, text: str) -> None:

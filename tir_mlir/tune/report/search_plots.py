@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tir_mlir.tune.report.table import duration, summarize_statuses
 from tir_mlir.visual import charts
@@ -17,6 +17,8 @@ from tir_mlir.visual.document import document, read
 from tir_mlir.visual.svg import Picture, combine_pictures
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from optuna import Study
 
 WIDTHS = 340.0, 720.0
@@ -39,6 +41,9 @@ STAGES = {
     "measure.check": "comparing the result",
     "measure.runs": "timed runs",
 }
+
+Plots: TypeAlias = "Picture | dict[str, Picture | None] | None"
+"""The picture of a search, or of several by function."""
 
 
 @dataclass(frozen=True)
@@ -83,18 +88,18 @@ class SearchPlots:
         self._searches = dict(searches)
 
     @property
-    def history(self) -> Any:
+    def history(self) -> Plots:
         return self._all("history")
 
     @property
-    def importance(self) -> Any:
+    def importance(self) -> Plots:
         return self._all("importance")
 
     @property
-    def stages(self) -> Any:
+    def stages(self) -> Plots:
         return self._all("stages")
 
-    def _all(self, name: str) -> Any:
+    def _all(self, name: str) -> Plots:
         wide = {title: next(reversed(by_name[name].pictures), None) for title, by_name in self.charts.items()}
         return wide if len(wide) > 1 else next(iter(wide.values()))
 

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import ScheduleWarning, TirError, TuneError
@@ -16,8 +16,11 @@ from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.schedule import Schedule
 from tir_mlir.tune.search.suggestions import Deciding, RepeatedDecisions, SpaceChoice, Tried
 
+if TYPE_CHECKING:
+    from tir_mlir.script.module import IRModule
+
 _PACKAGE = tuple(folder + os.sep for folder in sources.FOLDERS)
-Space = Callable[[Schedule], Any]
+Space = Callable[[Schedule], object]
 """A stochastic schedule: it may return a Schedule, else the one that it is given is meant."""
 
 
@@ -42,7 +45,7 @@ class Candidate:
 
 
 def draw_candidate(
-    program: Any, space: Space, decider: Decider, tried: Tried | None = None, origin: str = ""
+    program: IRModule, space: Space, decider: Decider, tried: Tried | None = None, origin: str = ""
 ) -> Candidate:
     """Run a space over a fresh schedule of the program. A step that is refused makes a refused candidate.
 
@@ -85,7 +88,7 @@ def _user_location(error: Exception) -> str:
     return "" if frame is None else f" at {frame.filename}:{frame.lineno}"
 
 
-def _run_space(program: Any, space: Space, decider: Deciding) -> Schedule:
+def _run_space(program: IRModule, space: Space, decider: Deciding) -> Schedule:
     schedule = Schedule(program, seed=0, decider=decider)
     returned = space(schedule)
     if isinstance(returned, Schedule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.schedule import Schedule
@@ -15,6 +15,9 @@ from tir_mlir.tune.trials.job import Job, Measurer, TrialLimits, job_of
 from tir_mlir.tune.trials.outcome import Outcome, Status
 from tir_mlir.tune.trials.pool import TrialPool
 from tir_mlir.tune.trials.reference import Reference
+
+if TYPE_CHECKING:
+    from tir_mlir.tune.records.program_identity import Program
 
 
 class Lab(Protocol):
@@ -50,7 +53,7 @@ class PoolLab:
         """What programs were compared on last, if not on this machine."""
         self._known: dict[tuple[str, Reference | None], Future[Outcome]] = {}
 
-    def refer_to(self, program: Any, stand_in: Schedule | None) -> None:
+    def refer_to(self, program: Program, stand_in: Schedule | None) -> None:
         """Compute what candidates are compared with. Raises NoReference if that is impossible."""
         job = self._job(program, None)
         try:
@@ -77,7 +80,7 @@ class PoolLab:
         self.machine, times = self._crew.compare(self.pool, jobs, rounds)
         return times
 
-    def _job(self, program: Any, best: float | None) -> Job:
+    def _job(self, program: Program, best: float | None) -> Job:
         return job_of(program, sizes=self.sizes, best=best, reference=self.reference, **self.options)
 
 

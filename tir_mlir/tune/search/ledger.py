@@ -22,8 +22,11 @@ from tir_mlir.tune.search.samplers import load_optuna, quiet
 from tir_mlir.tune.search.suggestions import SpaceChoice
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from optuna import Study
     from optuna.storages import BaseStorage
+    from optuna.storages.journal._file import BaseJournalFileLock
     from optuna.trial import FrozenTrial
 
 
@@ -53,7 +56,7 @@ class Ledger:
     """The trials of one program and one space, kept in a study."""
 
     def __init__(
-        self, storage: BaseStorage, name: str, path: str, resume: bool = True, about: Mapping[str, Any] | None = None
+        self, storage: BaseStorage, name: str, path: str, resume: bool = True, about: Mapping[str, object] | None = None
     ):
         self.path, self.name = path, name
         self.shared = path != MEMORY
@@ -70,7 +73,7 @@ class Ledger:
             self.heartbeats = Heartbeats(self.study, storage)
             self._describe(about or {})
 
-    def _describe(self, about: Mapping[str, Any]) -> None:
+    def _describe(self, about: Mapping[str, object]) -> None:
         """Say what the study is about, for those who look at it with tools of optuna."""
         attributes = self.study.user_attrs
         for key in about.keys() - attributes.keys():
@@ -93,7 +96,7 @@ class Ledger:
             self.heartbeats.begin(trial_id)
             return self._storage.get_trial_number_from_id(trial_id)
 
-    def finish(self, number: int, seconds: float | None, outcome: dict[str, Any]) -> None:
+    def finish(self, number: int, seconds: float | None, outcome: dict[str, object]) -> None:
         """Enter how a trial ended: COMPLETE with its seconds, or PRUNED. One that ended meanwhile remains."""
         optuna = load_optuna()
         with self._explain_errors():
@@ -126,7 +129,7 @@ class Ledger:
         owners = [t.user_attrs.get(OWNER) for t in trials if t.state.name == "RUNNING"]
         return sum(owner is not None and owner != self.token for owner in owners)
 
-    def publish(self, name: str, value: Any) -> None:
+    def publish(self, name: str, value: object) -> None:
         """Keep an attribute of the study, a value of JSON."""
         with self._explain_errors():
             self.study.set_user_attr(name, value)
@@ -179,7 +182,7 @@ def open_ledger(
     work_dir: Path | None,
     storage: str | BaseStorage | None,
     resume: bool = True,
-    about: Mapping[str, Any] | None = None,
+    about: Mapping[str, object] | None = None,
 ) -> Ledger:
     """The ledger of a search: in `storage` (a URL, or a storage of optuna), else in work_dir, else in memory.
 
@@ -255,7 +258,7 @@ def without_password(url: str) -> str:
     return f"{scheme}{sign}{login.partition(':')[0]}{at_sign}{host}"
 
 
-def mend(path: Path, lock: Any) -> None:
+def mend(path: Path, lock: BaseJournalFileLock) -> None:
     """Cut a last line that its writer did not finish: optuna would append to it, and read neither."""
     with open(path, "r+b") as file:
         if _ends_well(file):
@@ -275,7 +278,7 @@ def _ends_well(file: BinaryIO) -> bool:
     return not size or file.read(1) == b"\n"
 
 
-def entry(choices: list[SpaceChoice], attrs: dict[str, Any]) -> FrozenTrial:
+def entry(choices: list[SpaceChoice], attrs: dict[str, object]) -> FrozenTrial:
     """A running trial of a ledger: its parameters are the values, as people read them; POSITIONS has the positions."""
     optuna = load_optuna()
     return optuna.trial.create_trial(
@@ -286,7 +289,7 @@ def entry(choices: list[SpaceChoice], attrs: dict[str, Any]) -> FrozenTrial:
     )
 
 
-def frozen(choices: list[SpaceChoice], state: str, attrs: dict[str, Any], value: float | None = None) -> FrozenTrial:
+def frozen(choices: list[SpaceChoice], state: str, attrs: dict[str, object], value: float | None = None) -> FrozenTrial:
     """A trial of optuna with these decisions, for a sampler: its parameters are positions."""
     optuna = load_optuna()
     return optuna.trial.create_trial(
@@ -490,7 +493,7 @@ def interrupts_deferred() -> Iterator[None]:
         return
     came: list[int] = []
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: FrameType | None) -> None:
         if came:
             raise KeyboardInterrupt
         came.append(number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.tune.search.candidates import Candidate, Space, draw_candidate
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
     from optuna.trial import FrozenTrial, Trial
 
+    from tir_mlir.script.module import IRModule
+
 STUBBORN = 4
 """Repeated suggestions in a row after which one is drawn at random."""
 EXHAUSTED = 48
@@ -26,7 +28,7 @@ EXHAUSTED = 48
 class Proposals:
     """Candidates of a space that were not tried yet. A study in memory has all that the sampler learns from."""
 
-    def __init__(self, program: Any, space: Space, sampler: BaseSampler, seed: int | None):
+    def __init__(self, program: IRModule, space: Space, sampler: BaseSampler, seed: int | None):
         optuna = load_optuna()
         self.program, self.space, self.sampler = program, space, sampler
         self.random = optuna.samplers.RandomSampler(seed=seed)
@@ -36,7 +38,7 @@ class Proposals:
         """Numbers of trials to be taken up that turned out to be repeated."""
         self.repeated = 0
         self.exhausted = False
-        self._told: dict[int, float | None] = {}
+        self._told: dict[int | None, float | None] = {}
         self._tags: dict[int, int] = {}
         self._known: list[tuple[list[SpaceChoice], float | None]] = []
         self._asked: dict[int, tuple[Study, Trial]] = {}

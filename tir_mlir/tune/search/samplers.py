@@ -6,16 +6,18 @@ import importlib.util
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from optuna.samplers import BaseSampler
 
 STARTUP = 8
 """Candidates before a sampler trusts what it has seen; the library's choice and neighbors are among them."""
-_SAMPLERS: dict[str, tuple[str, dict[str, Any]]] = {
+_SAMPLERS: dict[str, tuple[str, dict[str, object]]] = {
     "tpe": ("TPESampler", {"n_startup_trials": STARTUP, "multivariate": True, "group": True, "constant_liar": True}),
     "random": ("RandomSampler", {}),
     "gp": ("GPSampler", {"n_startup_trials": STARTUP, "warn_independent_sampling": False}),
@@ -44,7 +46,7 @@ def sampler_of(sampler: str | BaseSampler, seed: int | None) -> BaseSampler:
         return getattr(optuna.samplers, kind)(seed=seed, **options)
 
 
-def load_optuna() -> Any:
+def load_optuna() -> ModuleType:
     """The package optuna. Raises TuneError if it is not installed."""
     try:
         import optuna

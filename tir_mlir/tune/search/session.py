@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.runtime.progress import log
@@ -261,7 +261,7 @@ class Session:
                 self._tell(result)
 
 
-def as_attribute(result: TrialResult) -> dict[str, Any]:
+def as_attribute(result: TrialResult) -> dict[str, object]:
     """The part of a result that is not a parameter of its trial, as JSON."""
     return {
         "status": result.status, "seconds": list(result.seconds), "stages": result.stages, "reason": result.reason,

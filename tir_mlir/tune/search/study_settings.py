@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.dialect.ir import enter_context, held_module
@@ -15,6 +15,9 @@ from tir_mlir.script.module import IRModule, module_text
 from tir_mlir.script.parser.source import SourceText
 from tir_mlir.target import AnyTarget, Target
 from tir_mlir.tune.records.recorded_program import check_code
+
+if TYPE_CHECKING:
+    from tir_mlir.tune.records.program_identity import Program
 
 SETTINGS = "tir_mlir"
 FORMAT = 1
@@ -45,7 +48,7 @@ class StudySettings:
     boards: bool = False
     about: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """As a value of JSON."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         if isinstance(self.target, AnyTarget):
@@ -53,7 +56,7 @@ class StudySettings:
         return {"format": FORMAT, **fields}
 
 
-def settings_of(attributes: Mapping[str, Any]) -> StudySettings | None:
+def settings_of(attributes: Mapping[str, object]) -> StudySettings | None:
     """The settings that a study has; None if it has none. Raises TuneError for those of a newer version, or broken."""
     stored = attributes.get(SETTINGS)
     if not isinstance(stored, dict):
@@ -74,7 +77,7 @@ def settings_of(attributes: Mapping[str, Any]) -> StudySettings | None:
         raise TuneError(f"its settings are broken: {type(error).__name__}: {error}") from None
 
 
-def text_of(program: Any) -> str:
+def text_of(program: Program) -> str:
     """A program as the text that `program_of` reads."""
     module = held_module(program)
     assert module is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.passes.schedule.queries.decider import Decider
 
@@ -36,7 +36,7 @@ class RepeatedDecisions(BaseException):
     Not an Exception: a space that tries one schedule after another catches those.
     """
 
-    def __init__(self, tag: Any):
+    def __init__(self, tag: int | None):
         super().__init__(f"the decisions of candidate {tag}")
         self.tag = tag
 
@@ -70,9 +70,9 @@ class Tried:
 
     def __init__(self) -> None:
         self._next: dict[tuple[str, int], Tried] = {}
-        self.tag: Any = None
+        self.tag: int | None = None
 
-    def add(self, decisions: Iterable[tuple[str, int]], tag: Any) -> None:
+    def add(self, decisions: Iterable[tuple[str, int]], tag: int) -> None:
         """Remember a candidate by its decisions, in order."""
         node = self
         for decision in decisions:

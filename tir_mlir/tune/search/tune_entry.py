@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
     from optuna.storages import BaseStorage
 
+    from tir_mlir.tune.records.program_identity import Program
+
 
 from dataclasses import dataclass, field, replace
 
@@ -46,7 +48,7 @@ from tir_mlir.tune.spaces.deciders import Fixed
 
 
 def tune(
-    program: Any,
+    program: Program,
     *,
     trials: int = 64,
     work_dir: str | os.PathLike[str] | None = None,
@@ -131,7 +133,7 @@ def _hosts(ssh: Sequence[str], target: AnyTarget | str | None) -> tuple[str, ...
     return tuple(ssh)
 
 
-def _module(program: Any) -> IRModule:
+def _module(program: Program) -> IRModule:
     """The program as a module. Raises TuneError for anything else."""
     mlir_module = held_module(program)
     if mlir_module is None or isinstance(program, Schedule):

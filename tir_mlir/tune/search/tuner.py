@@ -11,7 +11,7 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError, TuneError, TuneWarning, short_repr
 from tir_mlir.dialect.ir import held_module
@@ -43,6 +43,7 @@ from tir_mlir.tune.trials.pool import TrialPool
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
     from optuna.storages import BaseStorage
+
 
 NEIGHBORS = 6
 """Records of other sizes that are replayed first."""
@@ -117,7 +118,7 @@ def _code_texts(code: CodeType) -> Iterator[str]:
 class Tuner:
     """The search for one function: its parts, and their order."""
 
-    def __init__(self, program: Any, options: Options, listener: SearchListener, pool: TrialPool):
+    def __init__(self, program: IRModule, options: Options, listener: SearchListener, pool: TrialPool):
         self.program, self.options, self.listener = program, options, listener
         self.target = resolved(options.target)
         self.library = library_space(self.target, options.threads)
@@ -244,7 +245,7 @@ class Tuner:
         facts = repr((about.target, *settings))
         return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
 
-    def _description(self) -> dict[str, Any]:
+    def _description(self) -> dict[str, str]:
         """What the study is about, to be read by people."""
         module = IRModule(held_module(self.program))
         about = {"program": module.script(), "function": ", ".join(module.prim_funcs), "target": self.about.target}
@@ -370,10 +371,10 @@ def builders_of(builders: int | None, ssh: Sequence[str]) -> int:
     return builders or (os.cpu_count() or 1) + len(ssh)
 
 
-def library_space(target: AnyTarget, threads: int | None) -> Callable[..., Any]:
+def library_space(target: AnyTarget, threads: int | None) -> Callable[[Schedule], None]:
     """The schedules of the library with their parameters free, and generic rules for what they leave."""
 
-    def space(sch: Any) -> None:
+    def space(sch: Schedule) -> None:
         if target.nvidia is not None:
             kernels(sch, target.nvidia)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ScheduleError, TirError
@@ -14,6 +14,9 @@ from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.products.gemm_cuda import cuda_gemm, tiles_of
 from tir_mlir.schedules.steps import attempt
 from tir_mlir.target import CUDA
+
+if TYPE_CHECKING:
+    from tir_mlir.schedule import BlockHandle
 
 THREADS = (8, 16, 32)
 """Candidates for the threads along each axis of a tile."""
@@ -47,13 +50,13 @@ def kernels(sch: Schedule, target: CUDA | None = None) -> None:
         raise ScheduleError(f"the kernels cannot run: {error}") from error
 
 
-def _is_product(sch: Schedule, block: Any) -> bool:
+def _is_product(sch: Schedule, block: BlockHandle) -> bool:
     """Whether a block sums up over one loop into a matrix, from two buffers."""
     info = block_info(sch, block)
     return len(iters(info, "S")) == 2 and len(iters(info, "R")) == 1 and len(info.reads) >= 2
 
 
-def _product(sch: Schedule, block: Any, free: Free, gpu: CUDA) -> bool:
+def _product(sch: Schedule, block: BlockHandle, free: Free, gpu: CUDA) -> bool:
     """By one of the tiles of `schedules.gemm`, from the best, or by tiles whose sizes are free."""
     try:
         tiles = tiles_of(contraction(sch, block))
@@ -66,7 +69,7 @@ def _product(sch: Schedule, block: Any, free: Free, gpu: CUDA) -> bool:
     return True
 
 
-def _tile_product(sch: Schedule, block: Any, free: Free) -> bool:
+def _tile_product(sch: Schedule, block: BlockHandle, free: Free) -> bool:
     """Accumulators in registers, tiles of the operands in shared memory."""
     threads = [free.choice(f"threads_{axis}", THREADS, 16) for axis in "yx"]
     tile_sizes = [free.choice(f"own_{axis}", THREAD_TILE, 4) for axis in "yx"]
@@ -92,7 +95,7 @@ def _tile_product(sch: Schedule, block: Any, free: Free) -> bool:
     return True
 
 
-def _flat(sch: Schedule, block: Any, free: Free) -> None:
+def _flat(sch: Schedule, block: BlockHandle, free: Free) -> None:
     """One thread for each element that a block writes."""
     info, loops = block_info(sch, block), sch.get_loops(block)
     count = len(iters(info, "S"))

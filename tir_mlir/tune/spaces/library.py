@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import permutations
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import schedules
 from tir_mlir.dialect.computation import TensorIntrin
@@ -27,6 +27,9 @@ from tir_mlir.schedules.block_queries import (
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.steps import attempt, parallelize
 from tir_mlir.target import Target, chosen
+
+if TYPE_CHECKING:
+    from tir_mlir.schedule import BlockHandle, LoopHandle
 
 
 def library(sch: Schedule, target: Target | str | None = None, threads: int | None = None) -> None:
@@ -51,7 +54,7 @@ def library(sch: Schedule, target: Target | str | None = None, threads: int | No
             generic(sch, block, target, threads)
 
 
-def _uses_generic_rules(sch: Schedule, block: Any) -> bool:
+def _uses_generic_rules(sch: Schedule, block: BlockHandle) -> bool:
     """The decision whether generic rules take a block that the library has a schedule for."""
     return Free(sch, block, True).flag("generic", False)
 
@@ -66,7 +69,7 @@ FEW = 64
 """The number of results up to which a reduction may be split into partial results."""
 
 
-def generic(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def generic(sch: Schedule, block: BlockHandle, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a block by generic rules, each of them a decision: a space for blocks that no library schedule takes.
 
         for i, j: P[i, j] = f(A[i, j])                 for i_0, j_0 (parallel):
@@ -90,7 +93,7 @@ def generic(sch: Schedule, block: Any, target: Target | str | None = None, threa
 class GenericSpace:
     """The state of scheduling one block."""
 
-    def __init__(self, sch: Schedule, block: Any, target: Target, threads: int):
+    def __init__(self, sch: Schedule, block: BlockHandle, target: Target, threads: int):
         self.sch, self.block, self.target = sch, block, target
         self.free = Free(sch, block, True)
         self.threads = self.free.threads(threads)
@@ -128,12 +131,12 @@ class GenericSpace:
             return
         loop = loops[list(domain).index(sums[-1])]
 
-        def split() -> Any:
+        def split() -> BlockHandle:
             return sch.rfactor(sch.split(loop, [None, parts])[1], len(info.writes[0].axes))
 
         self.block = attempt(sch, split) or self.block
 
-    def _tensorize(self, loops: dict[str, Any]) -> bool:
+    def _tensorize(self, loops: dict[str, LoopHandle]) -> bool:
         """Tile by an intrinsic that fits. Returns whether the block is scheduled."""
         names = fitting(self.sch, self.block, loops)
         which = self.free.choice("tensorize", range(len(names) + 1), 1 if names else 0)
@@ -144,7 +147,7 @@ class GenericSpace:
             attempt(self.sch, lambda: parallelize(self.sch, outer, self.threads))
         return outer is not None
 
-    def _tile(self, loops: dict[str, Any]) -> None:
+    def _tile(self, loops: dict[str, LoopHandle]) -> None:
         """Tile all loops: spatial tiles, the outer reduction, the inner one, the innermost tile."""
         sch, info = self.sch, block_info(self.sch, self.block)
         domain, lane = extents(info), self._lane()
@@ -152,7 +155,7 @@ class GenericSpace:
         sums = [n for n in along_memory(info, iters(info, "R"))]
         factors = {n: self._factor(n, domain[n], n == lane, n in sums) for n in loops}
 
-        def split() -> tuple[dict[str, Any], dict[str, Any]]:
+        def split() -> tuple[dict[str, LoopHandle], dict[str, LoopHandle]]:
             parts = {n: sch.split(loops[n], [None, f]) for n, f in factors.items() if f > 1}
             first = {n: parts[n][0] if n in parts else loops[n] for n in loops}
             second = {n: parts[n][1] for n in parts}
@@ -192,7 +195,7 @@ class GenericSpace:
         candidates = [c for c in (STEPS if reduced else TILES) if c <= size]
         return self.free.choice(f"{'steps' if reduced else 'tile'}_{name}", candidates, 1)
 
-    def _cache(self, outer: list[Any], steps: list[Any]) -> None:
+    def _cache(self, outer: list[LoopHandle], steps: list[LoopHandle]) -> None:
         """Accumulate results in a cache, and copy what is read, tile by tile."""
         sch, info = self.sch, block_info(self.sch, self.block)
         if steps and outer and len(info.writes) == 1 and self.free.flag("cache_write", True):
@@ -205,7 +208,7 @@ class GenericSpace:
         if steps:
             attempt(sch, lambda: sch.decompose_reduction(self.block, steps[0]))
 
-    def _vectorize(self, lane: Any, inner: list[Any]) -> None:
+    def _vectorize(self, lane: LoopHandle | None, inner: list[LoopHandle]) -> None:
         sch = self.sch
         if lane is not None:
             attempt(sch, lambda: sch.vectorize(lane))
@@ -216,7 +219,7 @@ class GenericSpace:
             for loop in inner:
                 attempt(sch, lambda loop=loop: sch.unroll(loop))
 
-    def _schedule_plain_loops(self, loops: list[Any]) -> None:
+    def _schedule_plain_loops(self, loops: list[LoopHandle]) -> None:
         """Loops that are not the iters, or that refuse tiles: the first one in parallel, the last vectorized."""
         sch = self.sch
         if loops and self.threads > 1:
@@ -232,7 +235,7 @@ MOST_AXES = 4
 """The maximum number of axes of an intrinsic whose orders are tried."""
 
 
-def fitting(sch: Schedule, block: Any, loops: dict[str, Any]) -> list[str]:
+def fitting(sch: Schedule, block: BlockHandle, loops: dict[str, LoopHandle]) -> list[str]:
     """The registered intrinsics that a tile of a block can be replaced by, tried on a copy."""
     info = block_info(sch, block)
     kinds = [len(iters(info, kind)) for kind in "SR"]
@@ -245,7 +248,7 @@ def fitting(sch: Schedule, block: Any, loops: dict[str, Any]) -> list[str]:
     return intrinsics
 
 
-def tensorize_block(sch: Schedule, block: Any, loops: dict[str, Any], name: str) -> list[Any]:
+def tensorize_block(sch: Schedule, block: BlockHandle, loops: dict[str, LoopHandle], name: str) -> list[LoopHandle]:
     """Tile a block by the sizes of an intrinsic and replace the tile by it. Returns the spatial loops around it.
 
     Raises ScheduleError if no assignment of its axes to iters of the block fits.
@@ -261,7 +264,7 @@ def tensorize_block(sch: Schedule, block: Any, loops: dict[str, Any], name: str)
     raise why or ScheduleError(f"no tile of the block has the sizes of {name}")
 
 
-def _fits(trial: Schedule, block: Any, loops: dict[str, Any], name: str) -> bool:
+def _fits(trial: Schedule, block: BlockHandle, loops: dict[str, LoopHandle], name: str) -> bool:
     try:
         tensorize_block(trial, block, loops, name)
     except InternalError:
@@ -279,7 +282,7 @@ def _axes(name: str) -> list[tuple[str, int]]:
         return [(a.kind, a.extent.as_constant() or 0) for a in axes if not a.is_unit]
 
 
-def _assignments(sch: Schedule, block: Any, name: str) -> Iterator[dict[str, int]]:
+def _assignments(sch: Schedule, block: BlockHandle, name: str) -> Iterator[dict[str, int]]:
     """The sizes of a tile by iter, in the order of the intrinsic's axes, for each way to assign iters that they divide.
 
     The innermost iters first.
@@ -296,8 +299,8 @@ def _assignments(sch: Schedule, block: Any, name: str) -> Iterator[dict[str, int
 
 
 def _tile_and_tensorize(
-    sch: Schedule, block: Any, loops: dict[str, Any], sizes: dict[str, int], name: str
-) -> list[Any]:
+    sch: Schedule, block: BlockHandle, loops: dict[str, LoopHandle], sizes: dict[str, int], name: str
+) -> list[LoopHandle]:
     info = block_info(sch, block)
     parts = {n: sch.split(loops[n], [None, size]) for n, size in sizes.items()}
     outer = {n: parts[n][0] if n in parts else loop for n, loop in loops.items()}

@@ -20,6 +20,7 @@ from tir_mlir.target import AnyTarget, ptx_target
 from tir_mlir.tune.trials.outcome import Outcome
 
 if TYPE_CHECKING:
+    from tir_mlir.tune.records.program_identity import Program
     from tir_mlir.tune.trials.reference import Reference
 
 
@@ -120,7 +121,7 @@ class Job:
 
 
 def job_of(
-    program: Any, *, libs: Sequence[str | Path] = (), sizes: Mapping[str, int] | None = None, **options: Any
+    program: Program, *, libs: Sequence[str | Path] = (), sizes: Mapping[str, int] | None = None, **options: Any
 ) -> Job:
     """The job of a Schedule, an IRModule, a PrimFunc or an MLIR module, with the kernels of this process that it calls.
 

@@ -32,7 +32,7 @@ from tir_mlir.tune.trials.reference import Reference
 HURRY = 30
 """A run that takes this many times as long as the best is ended, if it takes a second."""
 
-Tell = Callable[[Any], None]
+Tell = Callable[[object], None]
 
 
 class NoReference(Exception):

@@ -52,7 +52,7 @@ class WorkerProcess(Child):
         except WorkerLost as lost:
             raise TuneError(f"a worker process does not start: {lost.reason}") from None
 
-    def send(self, message: Any) -> None:
+    def send(self, message: object) -> None:
         """Send a message. Raises WorkerLost."""
         self._begin_stage()
         try:
@@ -98,7 +98,7 @@ GRACE_SECONDS = 60.0
 class _Task:
     """A request to a worker, and the future of its answer."""
 
-    def __init__(self, what: str, payload: Any, limits: TrialLimits):
+    def __init__(self, what: str, payload: object, limits: TrialLimits):
         self.what, self.payload, self.limits = what, payload, limits
         self.future: Future[Any] = Future()
 

@@ -29,7 +29,7 @@ class Reference:
     """
 
     folder: str
-    scalars: tuple[tuple[int, Any], ...]
+    scalars: tuple[tuple[int, float], ...]
     tolerances: tuple[tuple[int, float], ...]
     rounded: bool = False
     by: str = UNSCHEDULED
