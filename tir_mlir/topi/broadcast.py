@@ -36,6 +36,18 @@ Combine = Callable[[te.Expr, te.Expr], te.Expr]
 Binary = TypeVar("Binary", bound=Callable[..., te.Tensor])
 
 
+BINARY_DOC = """{doc}
+
+    topi.{name}(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+lhs, rhs: tensors of one type ({takes}), or one of them a number -> a tensor of {result}. Shapes broadcast
+as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+"""
+"""The docstring of an operator of two tensors."""
+KINDS = {"bools": "bool", "values": "any type"}
+"""The operands of operators, where the record has another word for them."""
+
+
 def broadcast_shape(op: str, *shapes: Sequence[te.Size]) -> tuple[te.Size, ...]:
     """The shape that shapes broadcast to: aligned at the last axis, sizes equal or 1."""
     rank = max(map(len, shapes))
@@ -101,7 +113,10 @@ def _binary(combine: Callable[[str], Combine], takes: str = "numbers") -> Callab
     two elements."""
 
     def decorate(declared: Binary) -> Binary:
-        name = declared.__name__
+        name, result = declared.__name__, "bool" if takes == "bools" else "their type"
+        declared.__doc__ = BINARY_DOC.format(
+            doc=declared.__doc__, name=name, takes=KINDS.get(takes, takes), result=result
+        )
 
         @functools.wraps(declared)
         def operator(lhs: te.Tensor, rhs: te.Tensor) -> te.Tensor:
@@ -164,61 +179,31 @@ def _ignore_dtype(function: Combine) -> Callable[[str], Combine]:
 
 @_binary(_divide)
 def divide(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """lhs / rhs; of integers the quotient without its fraction, as in C.
-
-        topi.divide(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """lhs / rhs; of integers the quotient without its fraction, as in C."""
     ...
 
 
 @_binary(_floor_divide)
 def floor_divide(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """The quotient rounded down, as `//` in Python; of floats by 0 that of `/`.
-
-        topi.floor_divide(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """The quotient rounded down, as `//` in Python; of floats by 0 that of `/`."""
     ...
 
 
 @_binary(_floor_mod)
 def floor_mod(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """The exact remainder with the sign of rhs, as `%` in Python.
-
-        topi.floor_mod(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """The exact remainder with the sign of rhs, as `%` in Python."""
     ...
 
 
 @_binary(_mod)
 def mod(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """The exact remainder with the sign of lhs, as fmod in C.
-
-        topi.mod(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """The exact remainder with the sign of lhs, as fmod in C."""
     ...
 
 
 @_binary(_ignore_dtype(lambda a, b: t_call("NE", a, b)), "bools")
 def logical_xor(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """Whether just one is true.
-
-        topi.logical_xor(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (bool), or one of them a number -> a tensor of bool. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """Whether just one is true."""
     ...
 
 
@@ -260,37 +245,19 @@ def _hypot(a: te.Expr, b: te.Expr) -> te.Expr:
 
 @_binary(lambda dtype: _compute_in_wide_type(dtype, _hypot), "floats")
 def hypot(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.
-
-        topi.hypot(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow."""
     ...
 
 
 @_binary(_ignore_dtype(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b)))), "floats")
 def fmax(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """The greater of lhs and rhs, of floats; if one is NaN, the other one.
-
-        topi.fmax(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """The greater of lhs and rhs, of floats; if one is NaN, the other one."""
     ...
 
 
 @_binary(_ignore_dtype(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b)))), "floats")
 def fmin(lhs: Operand, rhs: Operand) -> te.Tensor:
-    """The lesser of lhs and rhs, of floats; if one is NaN, the other one.
-
-        topi.fmin(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
-    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    """The lesser of lhs and rhs, of floats; if one is NaN, the other one."""
     ...
 
 

@@ -10,7 +10,7 @@ from tir_mlir import te
 from tir_mlir.dialect.ops import SCALAR_FUNCTIONS, ScalarFunction
 from tir_mlir.dialect.ops.declare import declare
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.broadcast import broadcast_elements, operand_type
+from tir_mlir.topi.broadcast import BINARY_DOC, KINDS, broadcast_elements, operand_type
 from tir_mlir.topi.elementwise import map_elements
 from tir_mlir.topi.operands import Operand, as_type, floats, numbers, of_type, tensor, wide_type
 
@@ -23,20 +23,12 @@ _UNARY_DOC = """{doc}
 x: a tensor of {takes} of any shape -> a tensor of its shape{result}, element by element. Errors: GraphError
 for a tensor of another type; fix: `topi.astype(x, "{fix}")`.
 """
-_BINARY_DOC = """{doc}
-
-    topi.{name}(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-lhs, rhs: tensors of one type ({takes}), or one of them a number -> a tensor of {result}. Shapes broadcast
-as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-"""
-_KINDS = {"bools": "bool", "values": "any type"}
 
 
 def _unary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     """The function of every element. One that others make is computed in the wide type, and rounded once."""
     result, fix = ", of bool" if one.predicate else " and type", "bool" if one.takes == "bools" else "float32"
-    doc = _UNARY_DOC.format(doc=one.doc, name=one.topi, takes=_KINDS.get(one.takes, one.takes), result=result, fix=fix)
+    doc = _UNARY_DOC.format(doc=one.doc, name=one.topi, takes=KINDS.get(one.takes, one.takes), result=result, fix=fix)
 
     @functools.wraps(declare(__name__, one.topi, one.params, doc, "te.Tensor", "te.Tensor"))
     def operator(x: te.Tensor) -> te.Tensor:
@@ -62,8 +54,8 @@ def _binary(one: ScalarFunction) -> Callable[..., te.Tensor]:
     """The function of the elements of two tensors that broadcast, or of a tensor and a number."""
     names = dict(zip(one.params, ("lhs", "rhs"), strict=True))
     text = re.sub(r"\b\w+\b", lambda word: names.get(word[0], word[0]), one.doc)
-    kinds = _KINDS.get(one.takes, one.takes)
-    doc = _BINARY_DOC.format(doc=text, name=one.topi, takes=kinds, result="bool" if one.predicate else "their type")
+    kinds = KINDS.get(one.takes, one.takes)
+    doc = BINARY_DOC.format(doc=text, name=one.topi, takes=kinds, result="bool" if one.predicate else "their type")
 
     @functools.wraps(declare(__name__, one.topi, ("lhs", "rhs"), doc, "Operand", "te.Tensor"))
     def operator(lhs: Operand, rhs: Operand) -> te.Tensor:
