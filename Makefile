@@ -74,6 +74,7 @@ format: env  ## format all files
 	$(BIN)/ruff format --quiet .
 
 types: env  ## check static types
+	$(BIN)/python tools/mlir_stubs.py
 	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python
 
 lit: env  ## run the FileCheck tests

@@ -11,7 +11,7 @@ import types
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Protocol, TypeVar, overload
 
 from mlir import ir
 
@@ -25,19 +25,22 @@ from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import AnyTarget, resolved
+from tir_mlir.target import AnyTarget, Target, resolved
 from tir_mlir.targets.registry import back_end_of
 from tir_mlir.targets.stages import BuildOptions, Compilation, compile_program, library_names, refuse_options
 
 DRIVERS = ("jit", "tools", "object")
 
 
-class _ModelSource(Protocol):
+M_co = TypeVar("M_co", covariant=True)
+
+
+class _ModelSource(Protocol[M_co]):
     """A graph: it is compiled to a Model."""
 
     def build_model(
         self,
-        target: Any = "llvm",
+        target: str | Target = "llvm",
         *,
         weights: str | None = None,
         threads: int | None = None,
@@ -45,13 +48,13 @@ class _ModelSource(Protocol):
         cache: bool = True,
         libs: Sequence[str | Path] = (),
         dump: str | Path | None = None,
-    ) -> Any: ...
+    ) -> M_co: ...
 
 
 @overload
 def build(
-    mod: _ModelSource,
-    target: str | AnyTarget = "llvm",
+    mod: _ModelSource[M_co],
+    target: str | Target = "llvm",
     *,
     libs: Sequence[str | Path] = (),
     cache: bool = True,
@@ -59,10 +62,10 @@ def build(
     weights: str | None = None,
     optimize: str = "full",
     dump: str | Path | None = None,
-) -> Any: ...
+) -> M_co: ...
 @overload
 def build(
-    mod: Any,
+    mod: object,
     target: str | AnyTarget = "llvm",
     *,
     driver: str = "jit",
@@ -73,7 +76,7 @@ def build(
     dump: str | Path | Dump | None = None,
 ) -> Library: ...
 def build(
-    mod: Any,
+    mod: object,
     target: str | AnyTarget = "llvm",
     *,
     driver: str = "jit",
@@ -84,8 +87,8 @@ def build(
     threads: int | None = None,
     weights: str | None = None,
     optimize: str | None = None,
-    dump: Any = None,
-) -> Any:
+    dump: str | Path | Dump | None = None,
+) -> object:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library. A Graph is
     compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target), and its
     weights rounded to `weights` ("bfloat16", "int8", "int4"; default: not), see `quantize_weights`. optimize: "full"
@@ -132,7 +135,7 @@ def build_by_function(module: ir.Module, options: BuildOptions | None = None, du
     return _build_program(module, replace(options or BuildOptions(), by_function=True), dump)[0]
 
 
-def _build_program(mod: Any, options: BuildOptions, dump: str | Path | Dump | None) -> tuple[Library, ir.Module]:
+def _build_program(mod: object, options: BuildOptions, dump: str | Path | Dump | None) -> tuple[Library, ir.Module]:
     """The library of a program, and the program with the schedule that it was built with."""
     timing, scheduled_for = Timing(), resolved(options.target)
     fast_entry.prepare()
@@ -162,7 +165,7 @@ def _build_program(mod: Any, options: BuildOptions, dump: str | Path | Dump | No
 
 
 def _schedule_program(
-    mod: Any, target: AnyTarget, original: ir.Module, timing: Timing, states: Dump | None
+    mod: object, target: AnyTarget, original: ir.Module, timing: Timing, states: Dump | None
 ) -> tuple[ir.Module, str]:
     """The program with the schedule that a database has for it, and where that came from."""
     with timing.clock("schedule"):
@@ -172,7 +175,7 @@ def _schedule_program(
     return schedule.module, schedule.origin
 
 
-def _check_options(target: AnyTarget, driver: Any, libs: Any, **flags: Any) -> None:
+def _check_options(target: AnyTarget, driver: object, libs: object, **flags: object) -> None:
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if driver == "object" and target.is_cpu and not target.as_cpu().triple:
@@ -203,7 +206,7 @@ def _refuse_for_graphs(target: AnyTarget, **options: bool) -> None:
         raise BuildError(f"a {target.noun} is not for graphs; fix: leave target out, for this CPU")
 
 
-def _module(mod: Any) -> ir.Module:
+def _module(mod: object) -> ir.Module:
     module = held_module(mod)
     if module is None:
         raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(mod).__name__}")
@@ -214,8 +217,7 @@ class _Callable(types.ModuleType):
     """Makes this module callable: once imported, it shadows the function in `from tir_mlir import build`, as Python
     binds submodules to their package."""
 
-    def __call__(self, *args: Any, **options: Any) -> Library:
-        return build(*args, **options)
+    __call__ = staticmethod(build)
 
 
 sys.modules[__name__].__class__ = _Callable

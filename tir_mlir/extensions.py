@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 _implementations: dict[str, Callable[..., Any]] = {}
 MODULES: dict[str, str] = {}
@@ -37,7 +37,7 @@ def extension_point(declared: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def implement(point: Callable[..., Any]) -> Callable[[F], F]:
+def implement(point: Callable[..., object]) -> Callable[[F], F]:
     """Decorator: the implementation of what is declared below."""
 
     def register(function: F) -> F:
@@ -60,6 +60,6 @@ def implementation(name: str) -> Callable[..., Any]:
     return _implementations[name]
 
 
-def full_name(function: Callable[..., Any]) -> str:
+def full_name(function: Callable[..., object]) -> str:
     """Module and name: "tir_mlir.graph.graph.Graph.verify"."""
     return f"{function.__module__}.{function.__qualname__}"

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.schedule.schedule import Schedule
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.script.structural_equal import difference
 
+if TYPE_CHECKING:
+    from mlir import ir
+
+    from tir_mlir.script.module import IRModule, PrimFunc
+
 
 def verify_trace_roundtrip(
-    sch: Schedule, mod: Any, *, debug_mask: str | int = "all", text_format: str | Sequence[str] = ("python", "json")
+    sch: Schedule,
+    mod: IRModule | PrimFunc | ir.Module,
+    *,
+    debug_mask: str | int = "all",
+    text_format: str | Sequence[str] = ("python", "json"),
 ) -> Schedule:
     """Replay a schedule's trace on its module, from Python text and from JSON, and compare the programs.
 
@@ -25,7 +34,7 @@ def verify_trace_roundtrip(
         if form == "json":
             Trace.apply_json_to_schedule(json.loads(json.dumps(sch.trace.as_json())), new)
         elif form == "python":
-            scope: dict[str, Any] = {}
+            scope: dict[str, Callable[[Schedule], None]] = {}
             exec(sch.trace.as_python(), scope)
             scope["apply_trace"](new)
         else:

@@ -6,18 +6,21 @@ import operator
 from collections.abc import Sequence
 from itertools import pairwise, product
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.target.host import cores
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
 LINE = 64
 """Bytes of a cache line, and of the widest vector."""
 
 
-def empty(shape: int | Sequence[int], dtype: Any = "float32", align: int = LINE) -> np.ndarray:
+def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32", align: int = LINE) -> np.ndarray:
     """An uninitialized array whose first element lies at a multiple of `align` bytes.
 
     NumPy's own arrays start at a multiple of 16: every vector of 64 bytes then crosses two cache lines. The rows lie at
@@ -44,7 +47,7 @@ def _extents(shape: int | Sequence[int]) -> tuple[int, ...]:
     return extents
 
 
-def _element(dtype: Any) -> np.dtype:
+def _element(dtype: DTypeLike) -> np.dtype:
     try:
         element = np.dtype(np.uint16 if isinstance(dtype, str) and dtype == "bfloat16" else dtype)
     except TypeError:

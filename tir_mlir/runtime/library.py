@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from mlir import ir
-from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
+from mlir.dialects.llvm import translate_module_to_llvmir
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import positional_arguments
-from tir_mlir.runtime.drivers.compiled_code import CompiledCode
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode, FileWriter
 from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
 if TYPE_CHECKING:
-    from tir_mlir.runtime.gpu.function import DeviceFunction
+    from tir_mlir.ptx.program import ProgramReport
+    from tir_mlir.runtime.call.signature import ProgramFunction
 
 
-class _FunctionTable(dict[str, Any]):
+class _FunctionTable(dict[str, "ProgramFunction"]):
     """The dict base of a library, so that `lib["main"]` is a C-level lookup. `__call__` is a slot for the same reason:
     `lib(...)` calls the object stored in it."""
 
@@ -31,7 +32,7 @@ class _FunctionTable(dict[str, Any]):
 
 
 @extension_point
-def report_kernels(function: DeviceFunction, args: Sequence[Any]) -> Any:
+def report_kernels(function: ProgramFunction, args: Sequence[object]) -> ProgramReport:
     """What the kernels of a function do on arguments, as the PTX machine counts it; without arguments, the first block
     of each launch on small numbers."""
     ...
@@ -53,9 +54,9 @@ class Library(_FunctionTable):
         source: str,
         lowered: Callable[[], ir.Module],
         driver: CompiledCode,
-        functions: Mapping[str, Any],
+        functions: Mapping[str, ProgramFunction],
         timing: Timing,
-        exporter: Any,  # an Exporter, or the code of a GPU: it writes files
+        exporter: FileWriter,
         schedule_origin: str = AS_GIVEN,
         kernel_source: Callable[[], str] | None = None,
     ):
@@ -79,7 +80,7 @@ class Library(_FunctionTable):
     def __missing__(self, name: str) -> NoReturn:
         raise KeyError(f"no function {short_repr(name)} in this library; it has: {', '.join(self)}")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> ProgramFunction:
         raise AttributeError(f"Library has no attribute {name!r}; its functions are: {', '.join(self)}")
 
     def __repr__(self) -> str:
@@ -109,7 +110,7 @@ class Library(_FunctionTable):
         """The machine code, disassembled; PTX of a library for an NVIDIA GPU, SPIR-V of one for OpenCL."""
         return self._driver.assembly()
 
-    def report(self, *args: Any, name: str | None = None, **named: Any) -> Any:
+    def report(self, *args: object, name: str | None = None, **named: object) -> ProgramReport:
         """What the kernels of a library for a GPU do, counted on the PTX machine: requests of memory and their sectors,
         bank conflicts, branches at which a warp parts, instructions by kind; and what they need: registers (with
         NVIDIA's assembler, `pip install nvidia-cuda-nvcc-cu12`), shared memory.
@@ -166,7 +167,7 @@ def _function_name(library: Library, name: str | None) -> str:
     if name is None and len(library) > 1:
         raise BuildError(f"this library has {len(library)} functions; fix: name={next(iter(library))!r}")
     name = next(iter(library)) if name is None else name
-    return library[name].name
+    return library[name].signature.name
 
 
 class _AmbiguousCall:
@@ -175,5 +176,5 @@ class _AmbiguousCall:
     def __init__(self, names: list[str]):
         self._names = names
 
-    def __call__(self, *args: Any, **options: Any) -> NoReturn:
+    def __call__(self, *args: object, **options: object) -> NoReturn:
         raise BuildError(f"this library has {len(self._names)} functions: call one, lib[{self._names[0]!r}](...)")

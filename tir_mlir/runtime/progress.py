@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import variables
 
@@ -130,7 +130,7 @@ def stage(name: str) -> Iterator[None]:
         leave_stage(name, time.perf_counter() - start, time.process_time() - cpu)
 
 
-def log(level: str, message: str, *args: Any) -> None:
+def log(level: str, message: str, *args: object) -> None:
     """A record of the logger `tir_mlir`, if somebody listens."""
     logging = sys.modules.get("logging")  # not imported by any part of the program: nobody listens
     if logging is not None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
 
 from mlir import ir
 
@@ -23,7 +22,7 @@ class ScheduledProgram:
     origin: str
 
 
-Finder = Callable[[Any, "AnyTarget | str", "int | None"], ScheduledProgram]
+Finder = Callable[[object, "AnyTarget | str", "int | None"], ScheduledProgram]
 FINDER: ContextVar[Finder | None] = ContextVar("tir_mlir_finder", default=None)
 """Called by `build` with what is built, the target, and the number of threads (None: not said)."""
 
@@ -38,7 +37,7 @@ def built_as_given() -> Iterator[None]:
         FINDER.reset(token)
 
 
-def find(program: Any, target: AnyTarget | str, module: ir.Module, threads: int | None = None) -> ScheduledProgram:
+def find(program: object, target: AnyTarget | str, module: ir.Module, threads: int | None = None) -> ScheduledProgram:
     """What to build for a program whose module is `module`: the program itself unless a hook is set."""
     finder = FINDER.get()
     if finder is None:

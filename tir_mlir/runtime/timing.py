@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from html import escape
 
 from tir_mlir.runtime import progress
@@ -23,6 +23,10 @@ STAGES = {
     "store": "storing the code in the cache",
     "load": "loading the code",
 }
+
+
+Clock = Callable[[str], AbstractContextManager[None]]
+"""Counts the seconds of a context for a stage, as `Timing.clock` does."""
 
 
 class Timing(dict[str, float]):

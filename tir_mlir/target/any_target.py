@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from tir_mlir.dialect.diagnostics import BuildError
 
@@ -76,7 +76,7 @@ class AnyTarget:
         """The NVIDIA GPU that it is, or stands in for; None for others."""
         return None
 
-    def as_json(self) -> Any:
+    def as_json(self) -> str | dict[str, object]:
         """The target as a value of JSON."""
         return self.chip
 

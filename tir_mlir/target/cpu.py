@@ -57,8 +57,14 @@ class Target(AnyTarget):
     def memories(self) -> Mapping[str, Memory]:
         return {"global": Memory(0, 64, "program")}
 
-    def as_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self) | {"features": sorted(self.features)}
+    def as_json(self) -> dict[str, object]:
+        return {**dataclasses.asdict(self), "features": sorted(self.features)}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Target:
+        """What `as_json` returned, read from JSON. Raises KeyError, TypeError if it is something else."""
+        values: dict[str, Any] = {**fields, "features": frozenset(fields["features"])}
+        return cls(**values)
 
     def record_key(self, threads: int | None = None) -> str:
         """Architecture, vector registers, threads, and the instruction sets that matter; caches are left out: they

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from mlir import ir
 
@@ -14,7 +13,8 @@ from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
 from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import KernelLimits
-from tir_mlir.runtime.drivers.compiled_code import CompiledCode
+from tir_mlir.runtime.call.signature import ProgramFunction
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode, FileWriter
 from tir_mlir.runtime.gpu.host_program import HostProgram
 from tir_mlir.runtime.library import Library
 from tir_mlir.target import GPU
@@ -29,7 +29,7 @@ _AT = pipeline.GPU_PASSES.index(pipeline.THREADS_DONE) + 1
 TO_THREADS, TO_KERNELS = pipeline.GPU_PASSES[:_AT], pipeline.GPU_PASSES[_AT:]
 
 
-def device_options(gpu: GPU) -> Mapping[str, Mapping[str, Any]]:
+def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
     """The options of passes that ask what a GPU has."""
     shared = gpu.memories["shared"]
     limits = KernelLimits(gpu.max_threads, shared.declared or shared.size, shared.size, gpu.chip)
@@ -75,7 +75,7 @@ def host_programs(compilation: Compilation) -> dict[str, HostProgram]:
     return {func.name: HostProgram(func.op) for func in funcs(compilation.values[DEVICE])}
 
 
-class PrintedKernels(CompiledCode):
+class PrintedKernels(CompiledCode, FileWriter):
     """The code of kernels, as a library has it."""
 
     def source(self) -> str:
@@ -84,7 +84,10 @@ class PrintedKernels(CompiledCode):
 
 
 def kernel_library(
-    compilation: Compilation, code: PrintedKernels, functions: Mapping[str, Any], lowered: Callable[[], ir.Module]
+    compilation: Compilation,
+    code: PrintedKernels,
+    functions: Mapping[str, ProgramFunction],
+    lowered: Callable[[], ir.Module],
 ) -> Library:
     """The library of kernels. code: writes files, and prints the kernels in C. lowered: makes them in the llvm
     dialect."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from mlir import ir
-from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
+from mlir.dialects.llvm import translate_module_to_llvmir
 
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower.gpu.outline.index_width import index_bits

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import NoReturn, cast
 
 from mlir import ir
-from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
+from mlir.dialects.llvm import translate_module_to_llvmir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.gpu.outline.index_width import index_bits
-from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.call.signature import CallSignature, ProgramFunction
 from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.gpu.source import source_of
 from tir_mlir.runtime.library import Library
@@ -101,7 +101,7 @@ class RocmCode(PrintedKernels):
             files.write_whole({path: target.read_bytes()})
         return [path]
 
-    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, ProgramFunction]:
         return {s.name: _Uncalled(s, self.target.chip) for s in signatures}
 
 
@@ -114,7 +114,7 @@ class _Uncalled:
     def __repr__(self) -> str:
         return f"<{self.signature} for {self._chip}>"
 
-    def __call__(self, *args: Any, **options: Any) -> NoReturn:
+    def __call__(self, *args: object, **options: object) -> NoReturn:
         raise BuildError(
             f"{self.signature.name} was built for {self._chip}, whose code is experimental, and not called from here; "
             'fix: lib.export("f.hsaco") writes the code object, target="cuda-emulated" runs the kernels on the CPU'

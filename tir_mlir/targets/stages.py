@@ -86,7 +86,7 @@ class StageValues:
     timing: Timing = field(default_factory=Timing)
     follow: Follow | None = None
     """Called with a name and the module after each stage and pass."""
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
     """What the stages so far yield, by name."""
 
     def run(self, stages: Sequence[Stage]) -> None:
@@ -141,7 +141,7 @@ class Stage:
 
     name: str
     """Of its clock, as in `timing.STAGES`; "" for one that clocks its parts."""
-    work: Callable[[Any], Any]
+    work: Callable[..., object]
     """A function of the values so far, or `Passes`."""
     yields: str
     """The name of its value."""
@@ -155,7 +155,7 @@ class Passes:
     """For a module, the names of ours, and upstream ones as `mlir-opt` takes them."""
     reads: str = PROGRAM
     """The value that is the module."""
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     """Of ours, by name."""
 
     def __call__(self, compilation: Compilation) -> ir.Module:

@@ -326,7 +326,7 @@ def test_warnings_are_repeated_on_cache_hits(parse, folder):
 
 
 def test_without_llvms_c_interface(parse, folder, monkeypatch):
-    monkeypatch.setattr(llvm_c, "llvm", lambda: None)
+    monkeypatch.setattr(llvm_c, "find_llvm", lambda: None)
     for _ in range(2):
         lib = build(parse(TEXT))
         assert doubled(lib) and not lib.timing.cached

@@ -202,5 +202,5 @@ def test_the_tools_build_the_same_program(tmp_path):
 def test_without_the_c_interface_the_tools_are_used(monkeypatch):
     from tir_mlir.runtime.llvm import llvm_c
 
-    monkeypatch.setattr(llvm_c, "llvm", lambda: None)
+    monkeypatch.setattr(llvm_c, "find_llvm", lambda: None)
     check(build(parse(text("B[vi] * T.float32(0.5) + N"))), lambda b, n: b * 0.5 + n)

@@ -113,7 +113,7 @@ def package_stamps() -> str:
 def maker(kind: str) -> str:
     """Who makes entries of a kind: the versions, and the kind of CPU, "VERSIONS.CPU"; "" where LLVM cannot be
     reached. The versions are those that the keys of the kind hold."""
-    if llvm_c.llvm() is None:
+    if llvm_c.find_llvm() is None:
         return ""
     host = object_code.target()
     versions = store.digest(FORMAT, installation(), package() if kind in store.OF_PACKAGE else "")

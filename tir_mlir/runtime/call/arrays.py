@@ -7,9 +7,9 @@ writability and overlap only. Each call builds its own descriptors, so calls are
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -17,11 +17,15 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 
-_SCALARS: dict[str, Any] = {
+_SCALARS: dict[str, type] = {
     "int64": ctypes.c_int64, "int32": ctypes.c_int32, "int16": ctypes.c_int16, "int8": ctypes.c_int8,
     "uint64": ctypes.c_uint64, "uint32": ctypes.c_uint32, "uint16": ctypes.c_uint16, "uint8": ctypes.c_uint8,
     "bool": ctypes.c_bool, "float32": ctypes.c_float, "float64": ctypes.c_double,
 }  # fmt: skip
+
+
+ArgumentValue: TypeAlias = Any
+"""What ctypes passes to compiled code: a number, or the descriptor of a buffer."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class _DescriptorSlot:
     """How one buffer argument is packed: a descriptor is {pointer, pointer, offset, sizes, strides}, all 64 bits."""
 
     index: int
-    struct: Any
+    struct: type[ctypes.Array[ctypes.c_int64]]
     tail: tuple[int, ...]
     back: int
     itemsize: int
@@ -42,9 +46,9 @@ class PackedArguments(NamedTuple):
     """Checked arguments: the values to call with, the arrays to keep alive during the call, and the key and plan of
     their combination of shapes."""
 
-    values: list[Any]
+    values: list[ArgumentValue]
     arrays: list[np.ndarray]
-    key: Any
+    key: Hashable
     plan: list[_DescriptorSlot]
 
 
@@ -56,14 +60,14 @@ class Packer:
         self._buffers = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, BufferParam)]
         self._scalars = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, ScalarParam)]
         self._sized = any(p.is_index for _, p in self._scalars)
-        self._plans: dict[Any, list[_DescriptorSlot]] = {}
+        self._plans: dict[Hashable, list[_DescriptorSlot]] = {}
 
     @property
-    def argtypes(self) -> list[Any]:
+    def argtypes(self) -> list[type]:
         """The ctypes of the C-interface function."""
         return [ctypes.c_void_p if isinstance(p, BufferParam) else _SCALARS[p.dtype] for p in self.signature.params]
 
-    def pack(self, args: Sequence[Any]) -> PackedArguments:
+    def pack(self, args: Sequence[object]) -> PackedArguments:
         """Check and pack the arguments of a call. Raises ArgumentError."""
         if len(args) != len(self.signature.params):
             needed = len(self.signature.params)
@@ -71,11 +75,11 @@ class Packer:
                 f"{self.signature.name} takes {needed} argument{'s' * (needed != 1)}, {len(args)} given; "
                 f"it is {self.signature}"
             )
-        values: list[Any] = list(args)
+        values: list[ArgumentValue] = [0] * len(args)
         for i, param in self._scalars:
             values[i] = self._scalar(param, args[i])
-        arrays = [args[i] if type(args[i]) is np.ndarray else self._array(p, args[i]) for i, p in self._buffers]
-        key: Any = tuple([(a.shape, a.strides, a.dtype) for a in arrays])
+        arrays = [a if type(a := args[i]) is np.ndarray else self._array(p, a) for i, p in self._buffers]
+        key: Hashable = tuple([(a.shape, a.strides, a.dtype) for a in arrays])
         if self._sized:
             key = (key, *(values[i] for i, p in self._scalars if p.is_index))
         plan = self._plans.get(key)
@@ -99,7 +103,7 @@ class Packer:
 
     # -- once per combination of shapes -----------------------------------------------------------------------------
 
-    def _plan(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> list[_DescriptorSlot]:
+    def _plan(self, arrays: Sequence[np.ndarray], values: Sequence[ArgumentValue]) -> list[_DescriptorSlot]:
         for (_, param), array in zip(self._buffers, arrays, strict=True):
             self._check_type(param, array)
         self._check_shapes(arrays, values)
@@ -121,11 +125,9 @@ class Packer:
                 param, f"has foreign byte order ({array.dtype.str})", 'swap with .astype(a.dtype.newbyteorder("="))'
             )
 
-    def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> None:
+    def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[ArgumentValue]) -> None:
         """Bind the shape variables from scalar arguments and arrays, then compare every extent."""
-        bindings: dict[str, tuple[int, str]] = {
-            p.name: (values[i], f"argument {p.name!r}") for i, p in self._scalars if p.is_index
-        }
+        bindings = {p.name: (values[i], f"argument {p.name!r}") for i, p in self._scalars if p.is_index}
         extents = [
             (param, axis, dim, array.shape[axis])
             for (_, param), array in zip(self._buffers, arrays, strict=True)
@@ -198,7 +200,7 @@ class Packer:
 
     # -- each call -------------------------------------------------------------------------------------------------
 
-    def _scalar(self, param: ScalarParam, value: Any) -> Any:
+    def _scalar(self, param: ScalarParam, value: object) -> float:
         is_float = param.dtype.startswith("float")
         kinds = (int, float, np.integer, np.floating) if is_float else (int, np.integer)
         if param.dtype == "bool":

@@ -13,7 +13,6 @@ import ctypes
 import functools
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ class ArgumentSource:
     current_stream: the function of its package that says the stream of a GPU.
     """
 
-    type: Any
+    type: type
     exchange: int
     grad: int
     dtype: int
@@ -53,7 +52,7 @@ class _DLTensor(ctypes.Structure):
 _Lend = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_DLTensor))
 
 
-def source(value: Any, array: np.ndarray, device: tuple[int, int] = CPU) -> ArgumentSource:
+def source(value: object, array: np.ndarray, device: tuple[int, int] = CPU) -> ArgumentSource:
     """How to get at the memory of an argument, whose memory is `array`, of a device."""
     kind = type(value)
     lend, stream = (0, 0) if isinstance(value, np.ndarray) else exchange(kind)
@@ -79,7 +78,7 @@ def exchange(kind: type) -> tuple[int, int]:
     return (words[_LEND], words[_STREAM]) if words[_VERSION] & 0xFFFFFFFF == 1 else (0, 0)
 
 
-def _borrow_tensor(lend: int, value: Any) -> _DLTensor | None:
+def _borrow_tensor(lend: int, value: object) -> _DLTensor | None:
     tensor = _DLTensor()
     try:
         return None if _Lend(lend)(value, ctypes.byref(tensor)) else tensor

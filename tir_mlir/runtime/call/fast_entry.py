@@ -12,11 +12,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from ctypes import c_char_p, c_int, c_int64, c_long, c_ssize_t, c_uint, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
 from tir_mlir.runtime.call import borrowed_tensors
 from tir_mlir.runtime.call.arrays import PackedArguments
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ProgramFunction, ScalarParam
 from tir_mlir.runtime.llvm import llvm_c, object_code
 
 _API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are global
@@ -44,8 +44,8 @@ class FastEntry:
 
     code: llvm_c.Code
     call: int
-    type: Any
-    python: Any
+    type: type
+    python: ctypes.Array[c_int64]
 
 
 _lock = threading.Lock()
@@ -72,7 +72,7 @@ def entry() -> FastEntry | None:
     with _lock:
         if not _made:
             try:
-                _made.append(_make() if _has_expected_layouts() and llvm_c.llvm() is not None else None)
+                _made.append(_make() if _has_expected_layouts() and llvm_c.find_llvm() is not None else None)
             except (BuildError, AttributeError):  # AttributeError: this Python lacks a function that entry.c calls
                 _made.append(None)
     return _made[0]
@@ -160,7 +160,7 @@ _members = (_MemberDef * 3)(
 )
 
 
-def _type(code: llvm_c.Code) -> Any:
+def _type(code: llvm_c.Code) -> type:
     """The type of `callable_for`'s result; everything but the call is delegated to the Python function."""
     slots = (_TypeSlot * 4)(
         _TypeSlot(_TP_CALL, _address(_API.PyVectorcall_Call)),
@@ -180,10 +180,16 @@ def _type(code: llvm_c.Code) -> Any:
     return heap_type
 
 
-_kept: list[Any] = [_members]  # referenced by Python
+_kept: list[object] = [_members]  # referenced by Python
 
 
-def callable_for(function: Any, signature: CallSignature, run: int, always_release: bool) -> Any:
+class Planned(ProgramFunction, Protocol):
+    """A function in Python that teaches the fast entry."""
+
+    _plans: Plans | None
+
+
+def callable_for(function: Planned, signature: CallSignature, run: int, always_release: bool) -> ProgramFunction:
     """A fast callable for `function`, or `function` itself without an entry. Sets `function._plans`.
 
     run: address of code that takes the arguments as 64-bit words, or KERNELS. always_release: release the GIL in
@@ -212,7 +218,7 @@ class Plans:
     def __init__(self, signature: CallSignature, run: int, always_release: bool, by: FastEntry):
         self._words = _PLAN_HEAD + sum(_plan_words(p) for p in signature.params)
         self._ring = bytearray(8 * PLANS * self._words)
-        self._known: dict[Any, tuple[int, list[Any]]] = {}
+        self._known: dict[Hashable, tuple[int, list[object]]] = {}
         self._params = signature.params
         self._next = 0
         memory = ctypes.addressof(ctypes.c_char.from_buffer(self._ring))
@@ -229,7 +235,7 @@ class Plans:
         """Whether the arguments fit the limits of entry.c."""
         return len(signature.params) <= _MAX_ARGS and _descriptor_words(signature) <= _MAX_WORDS
 
-    def learn(self, packed: PackedArguments, args: Sequence[Any]) -> None:
+    def learn(self, packed: PackedArguments, args: Sequence[object]) -> None:
         """Add a plan for the arguments of a call, unless there is one."""
         values = [args[slot.index] for slot in packed.plan]
         sources = [borrowed_tensors.source(value, array) for value, array in zip(values, packed.arrays, strict=True)]
@@ -297,7 +303,7 @@ def _kind(param: BufferParam | ScalarParam) -> tuple[int, int]:
     return _KINDS.get(param.dtype) or (6 if dtypes.is_unsigned(param.dtype) else 2, dtypes.bits(param.dtype))
 
 
-def _python() -> Any:
+def _python() -> ctypes.Array[c_int64]:
     """struct python of entry.c."""
     objects = (int, float, None, True, False)
     calls = (

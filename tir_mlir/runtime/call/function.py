@@ -7,7 +7,6 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mlir import ir
 
@@ -18,7 +17,7 @@ from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
 from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.arrays import Packer
-from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
+from tir_mlir.runtime.call.signature import CallSignature, ProgramFunction, positional_arguments
 
 PREFIX = C_INTERFACE
 
@@ -44,7 +43,7 @@ class CompiledFunction:
         self._call = ctypes.CFUNCTYPE(None, *self._packer.argtypes)(entries.direct)
         self._plans: fast_entry.Plans | None = None
 
-    def __call__(self, /, *args: Any, **named: Any) -> None:
+    def __call__(self, /, *args: object, **named: object) -> None:
         if named:
             args = (*positional_arguments(self.signature, args, named),)
         packed = self._packer.pack(args)
@@ -60,12 +59,12 @@ class CompiledFunction:
 
 def functions(
     signatures: Sequence[CallSignature], entries: dict[str, Entries], owner: object, always_release: bool
-) -> dict[str, Any]:
+) -> dict[str, ProgramFunction]:
     """A callable for each signature, through the fast entry where possible.
 
     always_release: release the GIL in every call, however short.
     """
-    callables = {}
+    callables: dict[str, ProgramFunction] = {}
     for s in signatures:
         function = CompiledFunction(s, entries[s.name], owner)
         callables[s.name] = fast_entry.callable_for(function, s, entries[s.name].words, always_release)
@@ -115,7 +114,7 @@ class CheckedFunction(CompiledFunction):
         super().__init__(signature, entries, owner)
         self._record = record
 
-    def __call__(self, /, *args: Any, **named: Any) -> None:
+    def __call__(self, /, *args: object, **named: object) -> None:
         with self._record.lock:
             self._record.clear()
             super().__call__(*args, **named)

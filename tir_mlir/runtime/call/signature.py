@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from mlir import ir
 
@@ -27,7 +27,7 @@ class BufferDim:
 
     text: str
     symbols: tuple[str, ...]
-    value: Callable[[Mapping[str, int]], int]
+    value: Callable[[Mapping[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,14 @@ class CallSignature:
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(str(p) for p in self.params)})"
+
+
+class ProgramFunction(Protocol):
+    """A function of a library. Takes one array or number per parameter, by position or by name."""
+
+    signature: CallSignature
+
+    def __call__(self, /, *args: object, **named: object) -> None: ...
 
 
 @only_reads
@@ -199,7 +207,7 @@ def _is_written(value: ir.Value) -> bool:
     return False
 
 
-def positional_arguments(signature: CallSignature, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+def positional_arguments(signature: CallSignature, args: Sequence[object], named: Mapping[str, object]) -> list[object]:
     """`f(a, C=c, B=b)` -> `[a, b, c]`. Raises ArgumentError for an unknown, repeated or missing name."""
     names = [p.name for p in signature.params]
     for name in named:

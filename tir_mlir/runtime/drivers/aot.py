@@ -10,14 +10,13 @@ import re
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD
 from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.function import PREFIX, CheckedFunction, Entries, OutOfBoundsRecord, functions
-from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.call.signature import CallSignature, ProgramFunction
 from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
@@ -53,7 +52,7 @@ class Aot(CompiledCode):
         c_tools.link_shared(self.objects, self._shared, libs)
         self._library = ctypes.CDLL(self._shared)
 
-    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, ProgramFunction]:
         def address(symbol: str) -> int:
             return ctypes.cast(getattr(self._library, symbol), ctypes.c_void_p).value or 0
 

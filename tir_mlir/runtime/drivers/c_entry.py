@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
 
+import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.calls.function_texts import quote, symbol
@@ -114,11 +114,12 @@ class CEntry:
         return [self.name, self.error, *([f"{self.name}_outside"] if sites else [])]
 
 
-def size_values(entry: CEntry, values: Sequence[Any]) -> list[int]:
+def size_values(entry: CEntry, values: Sequence[object]) -> list[int]:
     """The sizes that a caller passes with these arguments of the program: arrays and numbers."""
     sizes: dict[str, int] = {}
     for param, value in zip(entry.signature.params, values, strict=True):
         if isinstance(param, BufferParam):
+            assert isinstance(value, np.ndarray)
             for number, (dim, extent) in enumerate(zip(param.dims, value.shape, strict=True)):
                 sizes[extent_name(param, number)] = extent
                 sizes |= {dim.text: extent} if dim.symbols == (dim.text,) else {}
@@ -245,24 +246,24 @@ class I64Value:
     def __init__(self, code: EntryCode, name: str):
         self.code, self.name = code, name
 
-    def _emit_binary(self, op: str, operand: Any, swapped: bool = False) -> I64Value:
+    def _emit_binary(self, op: str, operand: I64Value | int, swapped: bool = False) -> I64Value:
         pair = (self.code.number(operand), self) if swapped else (self, self.code.number(operand))
         return self.code.op(f"llvm.{op} {pair[0].name}, {pair[1].name} : i64")
 
-    def __add__(self, rhs: Any) -> I64Value:
+    def __add__(self, rhs: I64Value | int) -> I64Value:
         return self._emit_binary("add", rhs)
 
-    def __mul__(self, rhs: Any) -> I64Value:
+    def __mul__(self, rhs: I64Value | int) -> I64Value:
         return self._emit_binary("mul", rhs)
 
-    def __sub__(self, rhs: Any) -> I64Value:
+    def __sub__(self, rhs: I64Value | int) -> I64Value:
         return self._emit_binary("sub", rhs)
 
-    def __mod__(self, rhs: Any) -> I64Value:
+    def __mod__(self, rhs: I64Value | int) -> I64Value:
         """Rounded as in Python, for a positive divisor: ((x rem y) + y) rem y."""
         return (self._emit_binary("srem", rhs) + rhs)._emit_binary("srem", rhs)
 
-    def __floordiv__(self, rhs: Any) -> I64Value:
+    def __floordiv__(self, rhs: I64Value | int) -> I64Value:
         return (self - self % rhs)._emit_binary("sdiv", rhs)
 
     def __neg__(self) -> I64Value:
@@ -279,7 +280,7 @@ class EntryCode:
         self.numbers = itertools.count()
         self.lines: list[str] = []
         self.globals: list[str] = []
-        self.known: dict[str, Any] = {size: I64Value(self, f"%s{n}") for n, size in enumerate(sizes)}
+        self.known: dict[str, I64Value | int] = {size: I64Value(self, f"%s{n}") for n, size in enumerate(sizes)}
         self.arguments = [f"%s{n}: i64" for n in range(len(sizes))]
         for n, p in enumerate(signature.params):
             self.arguments.append(f"%a{n}: {_kind(p)}")
@@ -324,18 +325,18 @@ class EntryCode:
         self.lines.append(f"{name} = {text}")
         return I64Value(self, name)
 
-    def number(self, value: Any) -> I64Value:
+    def number(self, value: I64Value | int) -> I64Value:
         return value if isinstance(value, I64Value) else self.op(f"llvm.mlir.constant({value} : i64) : i64")
 
-    def extent(self, param: BufferParam, number: int) -> Any:
+    def extent(self, param: BufferParam, number: int) -> I64Value | int:
         """An extent: a number of Python where it is constant."""
         dim = param.dims[number]
         return self.known[f"{param.name}_size_{number}"] if dim.text == "?" else self.value(dim)
 
-    def value(self, dim: BufferDim) -> Any:
+    def value(self, dim: BufferDim) -> I64Value | int:
         return dim.value(self.known)
 
-    def strides(self, param: BufferParam) -> list[Any]:
+    def strides(self, param: BufferParam) -> list[I64Value | int]:
         """In elements."""
         extents = [self.extent(param, n) for n in range(len(param.dims))]
         if param.strides is None:
@@ -343,7 +344,7 @@ class EntryCode:
         names = (f"{param.name}_stride_{n}" for n in range(len(extents)))
         return [self.known[name] if s is None else s for name, s in zip(names, param.strides, strict=True)]
 
-    def num_elements(self, param: BufferParam) -> Any:
+    def num_elements(self, param: BufferParam) -> I64Value | int:
         """How many elements from its start a buffer reaches; of a row-major one, its elements."""
         extents = [self.extent(param, n) for n in range(len(param.dims))]
         if param.strides is None:
@@ -363,7 +364,7 @@ class EntryCode:
             f"^next{number}:",
         ]
 
-    def _emit_compare(self, how: str, lhs: Any, rhs: Any) -> str:
+    def _emit_compare(self, how: str, lhs: I64Value | int, rhs: I64Value | int) -> str:
         return self.op(f'llvm.icmp "{how}" {self.number(lhs).name}, {self.number(rhs).name} : i64').name
 
     def _emit_and(self, *conditions: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
+from collections.abc import Callable
 
 from mlir import ir
 
@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir.op_views import ConstantOp, isa
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import installation
 from tir_mlir.runtime.llvm import object_code
-from tir_mlir.runtime.llvm.llvm_c import address_of, llvm, message
+from tir_mlir.runtime.llvm.llvm_c import address_of, find_llvm, llvm, message
 from tir_mlir.runtime.tools import clang_codegen, toolchain
 
 _KIND = "intrinsics"
@@ -31,7 +31,7 @@ def check_intrinsics(module: ir.Module, target: object_code.LLVMTarget | None) -
     target: default this machine. Each call is compiled alone, in a child process if its result is not known.
     """
     calls = [op for op in walk.ops(module.operation) if op.name == llvm_intrinsics.CALL]
-    if not calls or llvm() is None:
+    if not calls or find_llvm() is None:
         return
     for op in calls:
         why = _fault(_isolate_call(op), target or object_code.target())
@@ -82,7 +82,7 @@ def _translate_to_llvm(text: str) -> tuple[str, str]:
     """Translate a module to LLVM IR; the error message if that fails."""
     messages: list[str] = []
     module = ir.Module.parse(text)
-    handler: Any = module.context.attach_diagnostic_handler(lambda d: messages.append(d.message) or True)
+    handler = module.context.attach_diagnostic_handler(lambda d: messages.append(d.message) or True)
     try:
         with object_code.context() as context:
             llvm_module = _translate()(address_of(module.operation), context)
@@ -94,11 +94,11 @@ def _translate_to_llvm(text: str) -> tuple[str, str]:
 
 
 @functools.cache
-def _translate() -> Any:
+def _translate() -> Callable[[int, int], int | None]:
     """The translation, holding the lock of Python, which the handler of diagnostics needs."""
     address = ctypes.cast(llvm().mlirTranslateModuleToLLVMIR, ctypes.c_void_p).value
-    prototype: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-    return prototype(address)
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return prototype(address or 0)
 
 
 def _reword_message(text: str) -> str:

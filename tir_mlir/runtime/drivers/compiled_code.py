@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from mlir import ir
 
@@ -32,6 +33,12 @@ class LoweredProgram:
     needs: Sequence[Sequence[str]] = ()
     kernels: Sequence[tuple[str, list[str]]] = ()
     low_precision: bool = False
+
+
+class FileWriter(Protocol):
+    """What writes the files of a library: an Exporter, or the code of a GPU."""
+
+    def write(self, path: Path, name: str | None = None) -> list[Path]: ...
 
 
 class CompiledCode:

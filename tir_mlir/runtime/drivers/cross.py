@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from mlir import ir
 
@@ -20,11 +20,12 @@ from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
 from tir_mlir.dialect.ir.op_traits import OPS
 from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.runtime.call.function import PREFIX
-from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
+from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ProgramFunction, ScalarParam
 from tir_mlir.runtime.drivers import vector_length
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
+from tir_mlir.runtime.timing import Clock
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain
 from tir_mlir.target import Target
 
@@ -43,7 +44,7 @@ class CrossObject(CompiledCode):
         cpu: Target,
         target: LLVMTarget,
         hindrance: str,
-        clock: Callable[[str], Any],
+        clock: Clock,
     ):
         self._signatures, self._cpu, self._target, self._hindrance = list(signatures), cpu, target, hindrance
         lowered, self._sites = program.module, program.sites
@@ -54,7 +55,7 @@ class CrossObject(CompiledCode):
         vector_length.guard(lowered, cpu)
         self._lowered, self._clock, self._link = lowered, clock, partial(link_kernels, kernels=program.kernels)
 
-    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, ProgramFunction]:
         triple = self._target.triple.decode()
         return {s.name: CrossCompiledFunction(s, triple, self._hindrance) for s in signatures}
 
@@ -104,7 +105,7 @@ class CrossCompiledFunction:
     def __repr__(self) -> str:
         return f"<{self.signature} for {self._triple}>"
 
-    def __call__(self, *args: Any, **options: Any) -> NoReturn:
+    def __call__(self, *args: object, **options: object) -> NoReturn:
         written = 'lib.export("f.o") writes it, with a C header'
         if self._triple.startswith("wasm32"):
             written = 'lib.export("f.wasm") writes it, with a JavaScript loader'
@@ -184,7 +185,7 @@ def _js_function(signature: CallSignature) -> str:
 
 
 def _js_param(signature: CallSignature, param: BufferParam | ScalarParam) -> str:
-    facts: dict[str, Any] = {"name": param.name, "dtype": param.dtype, "text": str(param)}
+    facts: dict[str, object] = {"name": param.name, "dtype": param.dtype, "text": str(param)}
     if isinstance(param, ScalarParam):
         facts["size"] = param.is_index
         return json.dumps(facts)

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
-from typing import Any
 
 import numpy as np
 
@@ -60,7 +59,7 @@ _FAULTS = {
 STREAM_OF_LEGACY = 0
 
 _WORD, _P = c_void_p, ctypes.POINTER
-_SIGNATURES: dict[str, tuple[Any, ...]] = {
+_SIGNATURES: dict[str, tuple[type, ...]] = {
     "cuInit": (c_uint,),
     "cuDriverGetVersion": (_P(c_int),),
     "cuDeviceGetCount": (_P(c_int),),
@@ -308,7 +307,7 @@ class Cuda:
     def raise_status(self, status: int, what: str) -> None:
         self._check(status, what)
 
-    def start(self, module: _Module, launch: Launch, fixed: Sequence[Any], stream: int, pointers: Any) -> None:
+    def start(self, module: _Module, launch: Launch, fixed: Sequence[object], stream: int, pointers: object) -> None:
         """Start a kernel. fixed: the kernel and its sizes for cuLaunchKernel; pointers: those to its arguments."""
         self._enter(module.device)
         status = self._library.cuLaunchKernel(*fixed, stream, pointers, None)

@@ -112,7 +112,7 @@ class DeviceDriver(Protocol):
         """A context in which calls for a device run; the thread's own device is the current one again after it."""
         ...
 
-    def load(self, device: int, code: KernelCode) -> Any:
+    def load(self, device: int, code: KernelCode) -> object:
         """Load code on a device; the result keeps the code loaded."""
         ...
 

@@ -94,7 +94,7 @@ class Exporter:
     def _object(self, module: ir.Module, program: LoweredProgram, names: Sequence[str]) -> bytes:
         if self.cpu is not None:
             return _for_other_cpu(self.cpu, module, program.kernels, names)
-        if self.by_tools or llvm_c.llvm() is None:
+        if self.by_tools or llvm_c.find_llvm() is None:
             return _merge_objects(aot.objects_by_tools(module, program))
         clock = lambda _: nullcontext()  # noqa: E731
         data = jit.compile_for_c(module, names, clock, None, program.low_precision, program.kernels)

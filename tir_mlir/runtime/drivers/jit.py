@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -16,13 +16,14 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
 from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.function import PREFIX, CheckedFunction, Entries, OutOfBoundsRecord, functions
-from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.call.signature import CallSignature, ProgramFunction
 from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_c import Code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import keep_single, show_only
+from tir_mlir.runtime.timing import Clock
 from tir_mlir.runtime.tools import files, toolchain
 
 
@@ -79,7 +80,7 @@ def compile_program(
     program: LoweredProgram,
     names: Sequence[str],
     libs: Sequence[str],
-    clock: Callable[[str], Any],
+    clock: Clock,
     llvm_target: object_code.LLVMTarget | None = None,
     passes: bytes = object_code.OPTIMIZE,
     support: bool = True,
@@ -115,7 +116,7 @@ def compile_unit(
     program: LoweredProgram,
     symbol: str,
     libs: Sequence[str],
-    clock: Callable[[str], Any],
+    clock: Clock,
     llvm_target: object_code.LLVMTarget | None = None,
     passes: bytes = object_code.OPTIMIZE,
 ) -> Compiled:
@@ -138,7 +139,7 @@ def support_code() -> bytes:
 def compile_for_c(
     lowered: ir.Module,
     names: Sequence[str],
-    clock: Callable[[str], Any],
+    clock: Clock,
     llvm_target: object_code.LLVMTarget | None = None,
     low_precision: bool | None = False,
     kernels: Sequence[tuple[str, list[str]]] = (),
@@ -191,7 +192,7 @@ class Jit(CompiledCode):
         self._code = Code(compiled.objects, compiled.libs)
         self._entries = {n: Entries(*(self._code.address(p + n) for p in (PREFIX, function.NAME))) for n in names}
 
-    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, ProgramFunction]:
         if self._compiled.sites is None:
             return functions(signatures, self._entries, self, self._compiled.calls_out)
         sites = [CheckedSite(*fields) for fields in self._compiled.sites]

@@ -10,12 +10,16 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError, DeviceError
 from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch
+
+if TYPE_CHECKING:
+    import pyopencl as cl
 
 _FIRST_ADDRESS = 1 << 52  # no address of main memory
 _GAP = 1 << 12
@@ -45,9 +49,9 @@ class OpenclDriver:
         self._devices = [device for platform in platforms for device in platform.get_devices()]
         if not self._devices:
             raise BuildError("OpenCL finds no device; fix: pip install pocl-binary-distribution, which runs on the CPU")
-        self._contexts: dict[int, Any] = {}
-        self._queues: dict[int, Any] = {}
-        self._memory: dict[int, Any] = {}
+        self._contexts: dict[int, cl.Context] = {}
+        self._queues: dict[int, cl.CommandQueue] = {}
+        self._memory: dict[int, cl.Buffer] = {}
         self._next = _FIRST_ADDRESS
         self.name = f"OpenCL on {self._devices[0].name.strip()}"
 
@@ -63,7 +67,7 @@ class OpenclDriver:
     def current_stream(self, device: int) -> int:
         return 0
 
-    def _queue(self, device: int) -> Any:
+    def _queue(self, device: int) -> cl.CommandQueue:
         if device not in self._queues:
             self._contexts[device] = self._cl.Context([self._devices[device]])
             self._queues[device] = self._cl.CommandQueue(self._contexts[device])
@@ -72,7 +76,7 @@ class OpenclDriver:
     def device_context(self, device: int) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def load(self, device: int, code: KernelCode) -> tuple[int, Any]:
+    def load(self, device: int, code: KernelCode) -> tuple[int, cl.Program]:
         self._queue(device)
         name, extensions = self._devices[device].name.strip(), self._devices[device].extensions.split()
         for extension, (what, fix) in _EXTENSIONS.items():
@@ -95,7 +99,7 @@ class OpenclDriver:
             what = "SPIR-V of the kernels (lib.assembly)" if code.spirv else "text of the kernels (lib.source)"
             raise DeviceError(f"OpenCL refuses the {what}: {error}") from error
 
-    def launcher(self, module: tuple[int, Any], launch: Launch) -> _OpenclLauncher:
+    def launcher(self, module: tuple[int, cl.Program], launch: Launch) -> _OpenclLauncher:
         device, program = module
         return _OpenclLauncher(self, device, self._cl.Kernel(program, launch.kernel), launch)
 
@@ -105,7 +109,7 @@ class OpenclDriver:
     def raise_status(self, status: int, what: str) -> None:
         raise DeviceError(f"{what}: error {status}")
 
-    def start(self, device: int, kernel: Any, launch: Launch, words: Sequence[int]) -> None:
+    def start(self, device: int, kernel: cl.Kernel, launch: Launch, words: Sequence[int]) -> None:
         """Start a launch."""
         for number, (type_, word) in enumerate(zip(launch.types, words, strict=True)):
             kernel.set_arg(number, self._buffer(word, launch.kernel) if type_ == "pointer" else _number(type_, word))
@@ -115,7 +119,7 @@ class OpenclDriver:
         except self._cl.Error as error:
             raise DeviceError(f"kernel {launch.kernel}: {error}") from error
 
-    def _buffer(self, address: int, what: str) -> Any:
+    def _buffer(self, address: int, what: str) -> cl.Buffer:
         if address not in self._memory:
             raise DeviceError(
                 f"{what}: {address:#x} is not the start of a buffer; pass arrays that start at their data"
@@ -160,14 +164,14 @@ class _OpenclLauncher:
 
     handle = 0
 
-    def __init__(self, driver: OpenclDriver, device: int, kernel: Any, launch: Launch):
+    def __init__(self, driver: OpenclDriver, device: int, kernel: cl.Kernel, launch: Launch):
         self._driver, self._device, self._kernel, self._launch = driver, device, kernel, launch
 
     def __call__(self, stream: int, words: Sequence[int]) -> None:
         self._driver.start(self._device, self._kernel, self._launch, words)
 
 
-def _number(type_: str, word: int) -> Any:
+def _number(type_: str, word: int) -> np.generic:
     """The bits of an argument as a number of its type."""
     if type_ in _NUMBERS:
         format_, numpy_type = _NUMBERS[type_]
@@ -177,7 +181,7 @@ def _number(type_: str, word: int) -> Any:
     return np.frombuffer(word.to_bytes(8, "little")[: numpy_type.itemsize], numpy_type)[0]
 
 
-def _pyopencl() -> Any:
+def _pyopencl() -> ModuleType:
     try:
         import pyopencl
     except ImportError as error:

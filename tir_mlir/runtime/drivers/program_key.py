@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import TypeGuard
 
 from mlir import ir
 
@@ -94,5 +94,5 @@ def _package_builder_key(builder: Callable[[], None]) -> str | None:
     return " ".join(words)
 
 
-def _is_ours(value: Any) -> bool:
+def _is_ours(value: object) -> TypeGuard[FunctionType]:
     return isinstance(value, FunctionType) and value.__module__.startswith("tir_mlir.")

@@ -9,21 +9,35 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, DeviceError
 from tir_mlir.dialect.ir import warn_at_user
 from tir_mlir.runtime.call import borrowed_tensors, fast_entry
-from tir_mlir.runtime.call.arrays import PackedArguments, Packer
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam, positional_arguments
+from tir_mlir.runtime.call.arrays import ArgumentValue, PackedArguments, Packer
+from tir_mlir.runtime.call.signature import (
+    BufferParam,
+    CallSignature,
+    ProgramFunction,
+    ScalarParam,
+    positional_arguments,
+)
 from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode, Launch, Launcher, NativeDriver, active
 from tir_mlir.runtime.gpu import tensors
-from tir_mlir.runtime.gpu.host_program import DeviceBuffer, HostProgram, PreparedCall, PreparedLaunch, Scalar, bits_of
+from tir_mlir.runtime.gpu.host_program import (
+    CallValue,
+    DeviceBuffer,
+    HostProgram,
+    PreparedCall,
+    PreparedLaunch,
+    Scalar,
+    bits_of,
+)
 
 # Where a call runs: the device and stream of its arrays; the checks of arguments on top of those of CPU calls.
 
@@ -35,7 +49,7 @@ class DevicePacker(Packer):
         super().__init__(signature)
         self._buffer_params = [(n, p) for n, p in enumerate(signature.params) if isinstance(p, BufferParam)]
 
-    def device(self, driver: DeviceDriver, args: Sequence[Any]) -> tuple[int, int, bool]:
+    def device(self, driver: DeviceDriver, args: Sequence[object]) -> tuple[int, int, bool]:
         """The device and stream of a call, and whether an argument is a NumPy array.
 
         Raises ArgumentError for an array in main memory that is not a NumPy array, for one on a device of another kind
@@ -58,7 +72,7 @@ class DevicePacker(Packer):
         chosen = driver.current_device() if first is None else first[1]
         return chosen, driver.current_stream(chosen) if stream is None else stream, copied
 
-    def _number(self, param: BufferParam, value: Any, driver: DeviceDriver) -> int:
+    def _number(self, param: BufferParam, value: object, driver: DeviceDriver) -> int:
         device = tensors.device_of(value)
         if device is None:
             kind = type(value).__name__
@@ -73,7 +87,7 @@ class DevicePacker(Packer):
             self._fail(param, f"is on cuda:{device[1]}", f"{driver.name} has {len(driver.devices())} GPUs")
         return device[1]
 
-    def borrow_arguments(self, args: Sequence[Any], stream: int) -> tuple[list[Any], list[Any]]:
+    def borrow_arguments(self, args: Sequence[object], stream: int) -> tuple[list[object], list[object]]:
         """The arguments with arrays of addresses for the tensors, and what keeps these alive."""
         arrays, owners = list(args), []
         for number, param in self._buffer_params[: len(args)]:
@@ -83,7 +97,7 @@ class DevicePacker(Packer):
                 owners.append(tensor.owner)
         return arrays, owners
 
-    def _borrow_tensor(self, param: BufferParam, value: Any, stream: int) -> tensors.DeviceTensor:
+    def _borrow_tensor(self, param: BufferParam, value: object, stream: int) -> tensors.DeviceTensor:
         if (negated := getattr(value, "is_neg", None)) is not None and negated():
             self._fail(param, "is a lazily negated view", "its memory has other values; pass value.resolve_neg()")
         try:
@@ -126,15 +140,18 @@ class LoadedCode:
     def __init__(self, code: KernelCode):
         self.code = code
         self._lock = threading.Lock()
-        self._modules: dict[tuple[int, int], tuple[DeviceDriver, Any]] = {}
+        self._modules: dict[tuple[int, int], tuple[DeviceDriver, object]] = {}
 
-    def module_on_device(self, driver: DeviceDriver, device: int) -> Any:
+    def module_on_device(self, driver: DeviceDriver, device: int) -> object:
         """The loaded module on a device."""
         with self._lock:
             key = id(driver), device
             if key not in self._modules:
                 self._modules[key] = driver, driver.load(device, self.code)
             return self._modules[key][1]
+
+
+_ReadyLaunch: TypeAlias = tuple[Launcher, list[int], list[tuple[int, DeviceBuffer | Scalar]]]
 
 
 @dataclass
@@ -144,7 +161,7 @@ class _Ready:
 
     driver: DeviceDriver
     call: PreparedCall
-    launches: list[tuple[Launcher, list[int], list[tuple[int, DeviceBuffer | Scalar]]]] = field(default_factory=list)
+    launches: list[_ReadyLaunch] = field(default_factory=list)
     native: dict[int, Kernels] = field(default_factory=dict)
 
 
@@ -158,7 +175,7 @@ class _DeviceCall:
     device: int
     stream: int
     starts: Mapping[int, int]
-    values: Sequence[Any]
+    values: Sequence[ArgumentValue]
 
     def start(self) -> None:
         """Start the kernels, with memory for the buffers of the function."""
@@ -193,22 +210,22 @@ class DeviceFunction:
         self.program, self.code = program, code
         self._packer = DevicePacker(signature)
         self._alignments = program.alignments
-        self._ready: dict[Any, _Ready] = {}
+        self._ready: dict[Hashable, _Ready] = {}
         self._plans: fast_entry.Plans | None = None
         self._warned = False
 
-    def __call__(self, /, *args: Any, **named: Any) -> None:
+    def __call__(self, /, *args: object, **named: object) -> None:
         self.run(self.driver(), self.order_arguments(args, named))
 
     def driver(self) -> DeviceDriver:
         """The driver of calls. Errors: BuildError without a GPU."""
         return active()
 
-    def order_arguments(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def order_arguments(self, args: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
         """The arguments by position."""
         return (*positional_arguments(self.signature, args, named),) if named else args
 
-    def run(self, driver: DeviceDriver, args: Sequence[Any]) -> None:
+    def run(self, driver: DeviceDriver, args: Sequence[object]) -> None:
         """Check the arguments and start the kernels on the device and stream of the arrays."""
         with self._enter_call(driver, args) as (call, packed, is_copied):
             if is_copied and not driver.is_machine:
@@ -219,7 +236,7 @@ class DeviceFunction:
 
     @contextmanager
     def _enter_call(
-        self, driver: DeviceDriver, args: Sequence[Any]
+        self, driver: DeviceDriver, args: Sequence[object]
     ) -> Iterator[tuple[_DeviceCall, PackedArguments, bool]]:
         """A call with these arguments, checked, and whether some are copied: they are on the device in this context."""
         driver.check()  # before locks, which another thread may have held when the process was forked
@@ -235,7 +252,7 @@ class DeviceFunction:
         del owners  # they keep the arrays alive
 
     def _learn(
-        self, plans: fast_entry.Plans, ready: _Ready, packed: PackedArguments, args: Sequence[Any], device: int
+        self, plans: fast_entry.Plans, ready: _Ready, packed: PackedArguments, args: Sequence[object], device: int
     ) -> None:
         """Let later calls with such arguments start the kernels without Python, where the tensors' package lends them
         in native code."""
@@ -255,7 +272,7 @@ class DeviceFunction:
             ready.native[current_stream] = Kernels(native, (tensors.CUDA, device), current_stream, buffers, launches)
         plans.add(packed, sources, ready.native[current_stream].address, self._alignments)
 
-    def seconds(self, args: Sequence[Any], number: int = 1, repeat: int = 1) -> list[float]:
+    def seconds(self, args: Sequence[object], number: int = 1, repeat: int = 1) -> list[float]:
         """The mean seconds of a call on the device, by events around `number` calls, `repeat` times, after one call.
         NumPy arrays are copied before and after. Raises DeviceError where no GPU runs the kernels."""
         driver = self.driver()
@@ -292,7 +309,7 @@ class DeviceFunction:
 
     def _prepare(self, driver: DeviceDriver, device: int, packed: PackedArguments) -> _Ready:
         shapes = {slot.index: slot.tail[1 : 1 + len(slot.tail) // 2] for slot in packed.plan}
-        values: list[Any] = [shapes.get(n) for n in range(len(self.signature.params))]
+        values: list[CallValue] = [shapes.get(n) for n in range(len(self.signature.params))]
         for number, param in enumerate(self.signature.params):
             if isinstance(param, ScalarParam) and param.is_index:
                 values[number] = packed.values[number]
@@ -304,12 +321,12 @@ class DeviceFunction:
             ready.launches = [self._prepared_launch(driver, module, launch) for launch in started]
         return ready
 
-    def _prepared_launch(self, driver: DeviceDriver, module: Any, prepared: PreparedLaunch) -> Any:
+    def _prepared_launch(self, driver: DeviceDriver, module: object, prepared: PreparedLaunch) -> _ReadyLaunch:
         words = [0 if isinstance(a, (DeviceBuffer, Scalar)) else a for a in prepared.arguments]
         varying = [(n, a) for n, a in enumerate(prepared.arguments) if isinstance(a, (DeviceBuffer, Scalar))]
         return driver.launcher(module, prepared.launch), words, varying
 
-    def _warn_of_copies(self, args: Sequence[Any]) -> None:
+    def _warn_of_copies(self, args: Sequence[object]) -> None:
         if self._warned:
             return
         self._warned = True
@@ -323,7 +340,7 @@ class DeviceFunction:
 
 @contextmanager
 def _copies(
-    driver: DeviceDriver, device: int, stream: int, packed: PackedArguments, args: Sequence[Any]
+    driver: DeviceDriver, device: int, stream: int, packed: PackedArguments, args: Sequence[object]
 ) -> Iterator[dict[int, int]]:
     """The address of each buffer on the device, by number of its parameter; NumPy arrays are there for the time of the
     context, and those that the function writes are copied back at its end."""
@@ -357,7 +374,7 @@ def _bytes_at(start: int, size: int) -> np.ndarray:
 
 def functions(
     signatures: Sequence[CallSignature], programs: Mapping[str, HostProgram], code: KernelCode
-) -> dict[str, Any]:
+) -> dict[str, ProgramFunction]:
     """A callable for each signature."""
     loaded, callables = LoadedCode(code), {}
     for s in signatures:
@@ -394,7 +411,7 @@ class Kernels:
         return self._words[_STATUS]
 
 
-def _source(argument: Any) -> tuple[int, int]:
+def _source(argument: DeviceBuffer | Scalar | int) -> tuple[int, int]:
     if isinstance(argument, DeviceBuffer):
         return (_OF_FUNCTION if argument.is_temporary else _OF_BUFFER), argument.number
     return (_OF_NUMBER, argument.number) if isinstance(argument, Scalar) else (_CONSTANT, argument)

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import operator
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from mlir import ir
 
@@ -57,6 +57,10 @@ class Scalar:
     dtype: str
 
 
+CallValue: TypeAlias = "tuple[int, ...] | float | None"
+"""Of a parameter: the shape of a buffer, the value of a size, else None."""
+
+
 @dataclass(frozen=True)
 class PreparedLaunch:
     """A launch for given sizes. Each argument: a Memory, a Scalar, or the bits of a constant."""
@@ -87,7 +91,7 @@ class _Operation:
     extra: Any = None
 
 
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+_BINARY: dict[str, Callable[[int, int], int]] = {
     "arith.addi": operator.add,
     "arith.subi": operator.sub,
     "arith.muli": operator.mul,
@@ -117,11 +121,11 @@ class HostProgram:
         self._parameters = [self._number(a) for a in block.arguments]
         self._dtypes = [_scalar_dtype(a.type) for a in block.arguments]
         self._operations = [self._read(op.operation) for op in list(block.operations)[:-1]]
-        self.kernels = [o.extra[0] for o in self._operations if o.name in LaunchFuncOp.names]
+        self.kernels = [o.extra.kernel for o in self._operations if o.name in LaunchFuncOp.names]
         self.alignments = _alignments(func, list(block.arguments))
         self._numbers.clear()
 
-    def prepare(self, values: Sequence[Any]) -> PreparedCall:
+    def prepare(self, values: Sequence[CallValue]) -> PreparedCall:
         """The launches of a call. values: for each parameter the shape of a buffer, the value of a size, else None."""
         call = PreparedCall()
         env: dict[int, Any] = {}
@@ -172,7 +176,7 @@ class HostProgram:
         elif operation.results:
             env[operation.results[0]] = self._value(operation, inputs)
 
-    def _value(self, operation: _Operation, inputs: list[Any]) -> Any:
+    def _value(self, operation: _Operation, inputs: list[Any]) -> object:
         name = operation.name
         if name in ConstantOp.names:
             return operation.extra
@@ -194,24 +198,24 @@ class HostProgram:
         numbers = [evaluate(expr, bound.__getitem__) for expr in results]
         return min(numbers) if name in AffineMinOp.names else max(numbers)
 
-    def _launch(self, read: tuple[str, Mapping[str, Any], tuple[str, ...]], inputs: list[Any]) -> PreparedLaunch:
-        kernel, sizes, types = read
-        grid, block = (_dim3(inputs[start : start + 3]) for start in (sizes["grid"], sizes["block"]))
+    def _launch(self, read: _LaunchFacts, inputs: list[Any]) -> PreparedLaunch:
+        kernel, types = read.kernel, read.types
+        grid, block = (_dim3(inputs[start : start + 3]) for start in (read.grid, read.block))
         for axis, (size, limit) in enumerate(zip(grid, GRID_LIMITS, strict=True)):
             if size > limit:
                 raise BuildError(
                     f"{self.name}: kernel {kernel} needs {size:,} blocks along blockIdx.{'xyz'[axis]}, a grid has at "
                     f"most {limit:,}; fix: split the loop and bind the outer part to another axis"
                 )
-        shared = inputs[sizes["shared"]] if sizes["shared"] is not None else 0
-        values = inputs[sizes["arguments"] :][: len(types)]
+        shared = inputs[read.shared] if read.shared is not None else 0
+        values = inputs[read.arguments :][: len(types)]
         arguments = tuple(
             v if isinstance(v, (DeviceBuffer, Scalar)) else bits_of(t, v) for t, v in zip(types, values, strict=True)
         )
         return PreparedLaunch(Launch(kernel, grid, block, shared, types), arguments)
 
 
-def _dim3(values: list[Any]) -> Dim3:
+def _dim3(values: list[int]) -> Dim3:
     x, y, z = (max(0, v) for v in values)
     return x, y, z
 
@@ -223,16 +227,28 @@ def bits_of(dtype: str, value: float | int) -> int:
     return int(value) & (2 ** (8 if dtype == "bool" else dtypes.bits(dtype)) - 1)
 
 
-def _launch_of(op: ir.Operation) -> tuple[str, Mapping[str, Any], tuple[str, ...]]:
-    """The kernel's name, where its operands start, the types of its arguments."""
+@dataclass(frozen=True)
+class _LaunchFacts:
+    """The kernel's name, where the operands of a launch start (`shared`: None without dynamic memory), the types of the
+    kernel's arguments."""
+
+    kernel: str
+    grid: int
+    block: int
+    shared: int | None
+    arguments: int
+    types: tuple[str, ...]
+
+
+def _launch_of(op: ir.Operation) -> _LaunchFacts:
     counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     starts = [sum(counts[:n]) for n in range(len(counts) + 1)]
     # async tokens, grid x y z, block x y z, cluster x y z, dynamic shared memory, arguments, async object
     symbols = [str(part) for part in ir.SymbolRefAttr(op.attributes["kernel"]).value]
     shared = starts[10] if counts[10] else None
     arguments = list(op.operands)[starts[11] : starts[12]]
-    sizes = {"grid": starts[1], "block": starts[4], "shared": shared, "arguments": starts[11]}
-    return symbols[-1], sizes, tuple(_argument_type(v.type) for v in arguments)
+    types = tuple(_argument_type(v.type) for v in arguments)
+    return _LaunchFacts(symbols[-1], starts[1], starts[4], shared, starts[11], types)
 
 
 def _argument_type(type_: ir.Type) -> str:
@@ -251,9 +267,9 @@ def _alignments(func: ir.Operation, parameters: Sequence[ir.Value]) -> dict[int,
     kernels = {attrs.get(op, "sym_name"): op for op in walk.ops(parent_op(func)) if isa(op, GPUFuncOp)}
     alignments: dict[int, int] = {}
     for op in [op for op in walk.ops(func) if isa(op, LaunchFuncOp)]:
-        name, sizes, _ = _launch_of(op)
-        facts = attrs.get(kernels[name], "arg_attrs", [])
-        for value, fact in zip(list(op.operands)[sizes["arguments"] :], facts, strict=False):
+        launch = _launch_of(op)
+        facts = attrs.get(kernels[launch.kernel], "arg_attrs", [])
+        for value, fact in zip(list(op.operands)[launch.arguments :], facts, strict=False):
             number, alignment = _parameter_of(value, parameters), fact.get("llvm.align", 1)
             if number is not None and alignment > _element_bytes(value.type):
                 alignments[number] = max(alignment, alignments.get(number, 1))

@@ -50,7 +50,7 @@ class DeviceTensor:
     array: np.ndarray
     dtype: str
     device: int
-    owner: Any
+    owner: object
 
 
 class _Addresses:
@@ -62,7 +62,7 @@ class _Addresses:
         self.__array_interface__ = {"version": 3, "data": data, "shape": shape, "strides": strides, "typestr": typestr}
 
 
-def device_of(value: Any) -> tuple[int, int] | None:
+def device_of(value: object) -> tuple[int, int] | None:
     """The device of an array, DLPack's kind and number; None for what is not an array of DLPack."""
     device = getattr(value, "__dlpack_device__", None)
     if device is None:
@@ -78,7 +78,7 @@ def device_text(device: tuple[int, int]) -> str:
     return f"{name}:{number}" if kind in (CUDA, MANAGED, 10) else name
 
 
-def borrow_tensor(value: Any, stream: int) -> DeviceTensor:
+def borrow_tensor(value: object, stream: int) -> DeviceTensor:
     """The memory of a tensor on a GPU, ordered before what is started on the stream from now on.
 
     Raises what the tensor's package raises: TypeError, ValueError, RuntimeError or BufferError.
@@ -96,7 +96,7 @@ def borrow_tensor(value: Any, stream: int) -> DeviceTensor:
     return DeviceTensor(np.asarray(addresses), dtype, tensor.device_id, capsule)
 
 
-def _capsule(value: Any, stream: int) -> Any:
+def _capsule(value: Any, stream: int) -> object:
     try:
         return value.__dlpack__(stream=stream, max_version=(1, 0))
     except TypeError:  # packages of DLPack before 1.0
@@ -111,7 +111,7 @@ def _capsule_calls() -> tuple[Callable[..., int], Callable[..., int]]:
     return api.PyCapsule_IsValid, api.PyCapsule_GetPointer
 
 
-def _contents(capsule: Any) -> tuple[_DLPackTensor, int]:
+def _contents(capsule: object) -> tuple[_DLPackTensor, int]:
     """The tensor of a capsule, which remains the owner, and its flags."""
     is_valid, pointer = _capsule_calls()
     if is_valid(capsule, b"dltensor_versioned"):
@@ -145,7 +145,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
-def package_of(value: Any) -> str:
+def package_of(value: object) -> str:
     """The package of a type of arrays: `torch`, `cupy`, `jaxlib`."""
     return type(value).__module__.partition(".")[0]
 
@@ -165,14 +165,14 @@ CURRENT_STREAM: dict[str, Callable[[int], int]] = {"torch": _torch_stream, "cupy
 _CurrentStream = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 
 
-def current_stream(value: Any, device: int) -> int | None:
+def current_stream(value: object, device: int) -> int | None:
     """The current stream of an array's package: kernels run there, and the package's own work before and after them is
     in order without waiting. None for a package without one, which gets the stream by `__dlpack__`."""
     call = _stream_call(value)
     return None if call is None else call(device)
 
 
-def _stream_call(value: Any) -> Callable[[int], int] | None:
+def _stream_call(value: object) -> Callable[[int], int] | None:
     call = CURRENT_STREAM.get(package_of(value))
     if call is None and (address := borrowed_tensors.exchange(type(value))[1]):
         return functools.partial(_exchange_stream, address)

@@ -23,7 +23,7 @@ _P, _S = c_void_p, c_char_p
 _OUT = POINTER(c_void_p)
 
 # name -> result, parameters
-_PROTOTYPES: dict[str, tuple[Any, ...]] = {
+_PROTOTYPES: dict[str, tuple[type | None, ...]] = {
     "mlirTranslateModuleToLLVMIR": (_P, _P, _P),
     "LLVMGetVersion": (None, POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),
     "LLVMDisposeMessage": (None, _P),
@@ -136,8 +136,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
-def llvm() -> Any:
-    """The functions of `_PROTOTYPES`, with the host target initialized; None if LLVM cannot be reached.
+def llvm() -> _LlvmApi:
+    """The functions of `_PROTOTYPES`, with the host target initialized, where LLVM was found."""
+    found = find_llvm()
+    assert found is not None
+    return found
+
+
+def find_llvm() -> _LlvmApi | None:
+    """What `llvm` returns; None if LLVM cannot be reached.
 
     They are looked up in the library of MLIR's bindings and its dependencies: a process may contain another LLVM.
     """
@@ -253,11 +260,11 @@ def turn_off_slp(library: ctypes.CDLL) -> None:
 
 _made_lock = threading.RLock()
 _caught_exceptions: dict[int, list[BaseException]] = {}  # id of a running callback -> exceptions raised in it
-_previous_hook: Callable[[Any], Any] = sys.unraisablehook
+_previous_hook: Callable[[sys.UnraisableHookArgs], object] = sys.unraisablehook
 
 
 @contextmanager
-def reraise_from_callback(function: Callable[..., Any]) -> Iterator[None]:
+def reraise_from_callback(function: Callable[..., object]) -> Iterator[None]:
     """Context in which C may call `function`; an exception raised in it is re-raised at the end."""
     global _previous_hook
     caught: list[BaseException] = []
@@ -276,9 +283,9 @@ def reraise_from_callback(function: Callable[..., Any]) -> Iterator[None]:
         raise caught[0]
 
 
-def _keep(unraisable: Any) -> None:
+def _keep(unraisable: sys.UnraisableHookArgs) -> None:
     caught = _caught_exceptions.get(id(unraisable.object))
-    if caught is None:
+    if caught is None or unraisable.exc_value is None:
         _previous_hook(unraisable)
     else:
         caught.append(unraisable.exc_value)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.llvm import object_code
@@ -39,7 +38,7 @@ class LlvmText:
         return types
 
 
-def link_kernels(module: Any, context: int, kernels: Collection[tuple[str, Collection[str]]]) -> None:
+def link_kernels(module: int | ctypes.c_void_p, context: int, kernels: Collection[tuple[str, Collection[str]]]) -> None:
     """Link texts of LLVM IR into an LLVM module, each with the functions that the module calls from it.
 
     These become internal and are always inlined; everything else in a text is local to it. Raises BuildError.
@@ -68,7 +67,7 @@ def _survive(text: str) -> None:
         raise BuildError(f"this LLVM IR cannot be read (create_llvm makes it from C):\n{error}") from error
 
 
-def _defined_functions(module: Any) -> list[int]:
+def _defined_functions(module: int | ctypes.c_void_p) -> list[int]:
     functions, function = [], llvm().LLVMGetFirstFunction(module)
     while function:
         if not llvm().LLVMIsDeclaration(function):
@@ -77,7 +76,7 @@ def _defined_functions(module: Any) -> list[int]:
     return functions
 
 
-def _make_globals_local(module: Any) -> None:
+def _make_globals_local(module: int | ctypes.c_void_p) -> None:
     variable = llvm().LLVMGetFirstGlobal(module)
     while variable:
         if not llvm().LLVMIsDeclaration(variable) and not _name(variable).startswith("llvm."):

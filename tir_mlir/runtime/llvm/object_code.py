@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
 
 from mlir import ir
 
@@ -21,6 +20,7 @@ from tir_mlir.dialect.calls import body_symbol, function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, reraise_from_callback, set_up
+from tir_mlir.runtime.timing import Clock
 from tir_mlir.target import assumed_cpu
 from tir_mlir.target.host import cores
 
@@ -192,7 +192,7 @@ def target() -> LLVMTarget:
 def compile_module(
     module: ir.Module,
     extra: str,
-    clock: Callable[[str], Any],
+    clock: Clock,
     llvm_target: LLVMTarget | None = None,
     passes: bytes = OPTIMIZE,
     link: Callable[[int, int], None] = lambda llvm_module, context: None,
@@ -211,7 +211,7 @@ def compile_module(
             return [_compile(llvm_module, passes, llvm_target or target(), _AGGRESSIVE if passes else _NONE)]
 
 
-def assembly_of(module: ir.Module, llvm_target: LLVMTarget, clock: Callable[[str], Any], passes: bytes) -> str:
+def assembly_of(module: ir.Module, llvm_target: LLVMTarget, clock: Clock, passes: bytes) -> str:
     """The assembly of a module in the llvm dialect, optimized for a target. Raises BuildError."""
     with context() as llvm_context:
         with clock("translate"):
@@ -361,7 +361,7 @@ def _compile(
         return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
 
 
-def _without_single_lanes(llvm_module: Any, passes: bytes, machine: int) -> Any:
+def _without_single_lanes(llvm_module: int | ctypes.c_void_p, passes: bytes, machine: int) -> int | ctypes.c_void_p:
     """The optimized module, or one without masked stores of one lane instead of it."""
     if not any(name.startswith(MASKED_STORE) for name in _declared_functions(llvm_module)):
         return llvm_module
@@ -372,7 +372,7 @@ def _without_single_lanes(llvm_module: Any, passes: bytes, machine: int) -> Any:
     return llvm_module if right == text else parse(llvm().LLVMGetModuleContext(llvm_module), right)
 
 
-def _declared_functions(module: Any) -> Iterator[str]:
+def _declared_functions(module: int | ctypes.c_void_p) -> Iterator[str]:
     """The names of the functions that a module declares."""
     function = llvm().LLVMGetFirstFunction(module)
     while function:

@@ -77,8 +77,8 @@ def read_text(path: Path) -> bytes:
 def object_of(text: bytes, path: Path) -> dict[str, Any]:
     """A JSON object. Raises ArgumentError for other texts, names that come twice, and lists nested too deep."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {}
         for name, value in pairs:
             if name in found:
                 raise ArgumentError(f"{path}: {short_repr(name)} comes twice; fix: write the file again")

@@ -40,7 +40,7 @@ def stages(compilation: Compilation) -> list[Stage]:
         _check_generator(options.driver, cpu)
         if options.driver == "object" or not cpu.runs_here:
             return [*lowering_stages(), Stage("", _make_object, OBJECT)]
-    elif options.driver != "jit" or llvm_c.llvm() is None:  # LLVM's C API may be unreachable in other builds of MLIR
+    elif options.driver != "jit" or llvm_c.find_llvm() is None:  # other builds of MLIR may not reach it
         return _tools_stages()
     if options.by_function and compilation.follow is None:
         return [Stage("", compile_by_function, CODE)]
@@ -53,7 +53,7 @@ def _tools_stages() -> list[Stage]:
 
 def _check_generator(driver: str, cpu: Target) -> None:
     """Raise BuildError unless something here generates code for a CPU."""
-    if driver == "tools" or llvm_c.llvm() is None:
+    if driver == "tools" or llvm_c.find_llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
     check = clang_codegen.check_llc if object_code.has_generator(cpu.triple.encode()) else clang_codegen.check
     check(cpu.triple, cpu.cpu, cpu.llvm_features)
@@ -127,7 +127,7 @@ def _global_symbols(compilation: Compilation) -> dict[str, str]:
 def _key(compilation: Compilation) -> str:
     """Of code that is for this machine, and made in this process."""
     options = compilation.options
-    if options.compiled_for.as_cpu().triple or options.driver != "jit" or llvm_c.llvm() is None:
+    if options.compiled_for.as_cpu().triple or options.driver != "jit" or llvm_c.find_llvm() is None:
         return ""
     declared = program_key.declared_functions(compilation.program)
     return program_key.program_key(compilation.source, declared, options.libs, options.checked)

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 from mlir import ir
 
@@ -171,13 +170,10 @@ def compile_unit(payload: bytes) -> bytes:
     with enter_context(), registry.replaced_kernels(builders, facts), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # recorded: the build tells them
         try:
-            return _compile_text(text.decode(), head["symbol"], head["libs"], _target(head["cpu"])).to_bytes()
+            cpu = native() if head["cpu"] is None else Target.from_json(head["cpu"])
+            return _compile_text(text.decode(), head["symbol"], head["libs"], cpu).to_bytes()
         except (BuildError, LoweringError) as error:
             raise type(error)(str(error).replace(head["symbol"], head["name"])) from error
-
-
-def _target(fields: dict[str, Any] | None) -> Target:
-    return native() if fields is None else Target(**{**fields, "features": frozenset(fields["features"])})
 
 
 def _compile_text(text: str, symbol: str, libs: Sequence[str], wanted: Target) -> jit.Compiled:

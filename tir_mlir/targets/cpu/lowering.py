@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from mlir import ir
 
@@ -30,7 +29,7 @@ class _Linked:
     calls_out: it calls code that is not compiled with it."""
 
     module: ir.Module
-    kernels: Any
+    kernels: dict[str, link_kernels.LinkedKernel]
     calls_out: bool
     scratch: int = 0
     sites: list[CheckedSite] | None = None
@@ -61,16 +60,16 @@ def _resolve_kernels(compilation: Compilation) -> _Linked:
     module = clone_module(compilation.program)
     if llvm_intrinsics.CALL in compilation.source:
         check_intrinsics(module, llvm_target(cpu))
-    kernels, elsewhere, replaced = link_kernels.resolve(module, options.libs, **_link_options(cpu))
+    kernels, elsewhere, replaced = link_kernels.resolve(
+        module,
+        options.libs,
+        has=cpu.given if cpu.triple else None,
+        elsewhere=not cpu.runs_here,
+        small_pointers=cpu.arch == "wasm32" and cpu.triple != "",
+    )
     for text in replaced:
         warn(text)
     return _Linked(module, kernels, bool(elsewhere), sites=[] if options.checked else None)
-
-
-def _link_options(cpu: Target) -> dict[str, Any]:
-    if not cpu.triple:
-        return {}
-    return {"has": cpu.given, "elsewhere": not cpu.runs_here, "small_pointers": cpu.arch == "wasm32"}
 
 
 def _lower(compilation: Compilation) -> _Linked:

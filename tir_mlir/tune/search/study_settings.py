@@ -69,8 +69,7 @@ def settings_of(attributes: Mapping[str, object]) -> StudySettings | None:
         for key in ("defaults", "sizes"):
             fields[key] = tuple((str(name), int(value)) for name, value in fields[key])
         if isinstance(fields["target"], dict):
-            target: dict[str, Any] = {**fields["target"], "features": frozenset(fields["target"]["features"])}
-            fields["target"] = Target(**target)
+            fields["target"] = Target.from_json(fields["target"])
         fields["trials"] = int(fields["trials"])
         return StudySettings(**fields)
     except (KeyError, TypeError, ValueError) as error:

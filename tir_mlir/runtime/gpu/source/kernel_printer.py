@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import attrs, bits, over_dims, read_map, to_name, walk
+from tir_mlir.dialect.ir import Index, attrs, bits, over_dims, read_map, to_name, walk
 from tir_mlir.dialect.ir.lowering_op_views import (
     BarrierOp,
     BroadcastOp,
@@ -393,11 +392,11 @@ class _KernelPrinter:
         const = "const " if len(op.results) else ""
         return f"*({const}{space}{self._unit.type(vector)} *)&{element}"
 
-    def _linear(self, indices: Sequence, view: BufferView) -> Number:
+    def _linear(self, indices: Sequence[Index], view: BufferView) -> Number:
         """The offset of an element at affine indices, as one expression where the strides are constant."""
-        if all(isinstance(s, int) for s in view.strides):
-            total: Any = sum((i * s for i, s in zip(indices, view.strides, strict=True)), start=indices[0] * 0)
-            total = total.simplify()
+        strides = [s for s in view.strides if isinstance(s, int)]
+        if len(strides) == len(view.strides):
+            total = sum((i * s for i, s in zip(indices, strides, strict=True)), start=indices[0] * 0).simplify()
             return self._affine(total.values).print_expr(total.expr)
         result: Number = 0
         for index, stride in zip(indices, view.strides, strict=True):
