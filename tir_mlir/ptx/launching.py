@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ def launch(
     kernel: str,
     grid: Sequence[int],
     block: Sequence[int],
-    args: Sequence[Any],
+    args: Sequence[object],
     shared_bytes: int = 0,
     lines: Mapping[int, str] | None = None,
     unwritten: Sequence[int] = (),
@@ -49,7 +48,7 @@ def launch(
     entry = module.kernels[kernel]
     grid3, block3 = _three_sizes(grid, "grid"), _three_sizes(block, "block")
     _check_launch(entry, block3, args)
-    memory = _Arguments(entry, args, unwritten)
+    memory = LaunchArguments(entry, args, unwritten)
     batches = _Batches(entry, grid3, block3, memory, shared_bytes)
     try:
         report, data = batches.run_checked()
@@ -66,7 +65,7 @@ class _Batches:
     kernel: Kernel
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    memory: _Arguments
+    memory: LaunchArguments
     shared_bytes: int
     conflicts: frozenset[int] = frozenset()
 
@@ -131,7 +130,7 @@ def _three_sizes(sizes: Sequence[int], what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _check_launch(kernel: Kernel, block: tuple[int, int, int], args: Sequence[Any]) -> None:
+def _check_launch(kernel: Kernel, block: tuple[int, int, int], args: Sequence[object]) -> None:
     """Refuse another block size than the kernel was compiled for, and a wrong number of arguments."""
     threads = block[0] * block[1] * block[2]
     if kernel.block is not None:
@@ -144,11 +143,11 @@ def _check_launch(kernel: Kernel, block: tuple[int, int, int], args: Sequence[An
         raise PtxError(f"kernel {kernel.name} has {len(kernel.parameters)} parameters, not {len(args)}", "launch")
 
 
-class _Arguments:
+class LaunchArguments:
     """Global memory and parameters of a launch: `regions` of arrays and variables, their bytes, the parts that are
     `written`, and the tensor maps by the address that the kernel has of them."""
 
-    def __init__(self, kernel: Kernel, args: Sequence[Any], unwritten: Sequence[int]):
+    def __init__(self, kernel: Kernel, args: Sequence[object], unwritten: Sequence[int]):
         self.kernel = kernel
         self.regions: list[MemoryRange] = []
         self.written: list[tuple[int, int]] = []
@@ -173,7 +172,7 @@ class _Arguments:
         for start, raw in self._contents:
             self.data[start : start + raw.nbytes] = raw
 
-    def _value(self, argument: Any, p: KernelParameter, offset: int, is_written: bool) -> bytes:
+    def _value(self, argument: object, p: KernelParameter, offset: int, is_written: bool) -> bytes:
         """The bytes of a parameter at an offset."""
         if isinstance(argument, np.ndarray) and p.bytes == 8 and argument.ndim:
             return np.array(self._array(p.name, argument, is_written) + WINDOWS["global"], np.uint64).tobytes()

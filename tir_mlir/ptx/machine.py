@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from tir_mlir.ptx.registers import Lanes, RegisterFile, vector
 from tir_mlir.ptx.report import Report
 from tir_mlir.ptx.speculation import CheckedLoads, UseTracker
 from tir_mlir.ptx.types import DTYPES, size_of
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.launching import LaunchArguments
+
 
 WARP = 32
 MOST_INSTRUCTIONS = 1 << 16
@@ -66,7 +70,7 @@ class Machine:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         blocks: range,
-        arguments: Any,
+        arguments: LaunchArguments,
         dynamic: int,
         limit: int,
         previous: Space | None = None,
@@ -114,7 +118,7 @@ class Machine:
 
     # --- layout ---
 
-    def _memories(self, arguments: Any, dynamic: int, previous: Space | None) -> None:
+    def _memories(self, arguments: LaunchArguments, dynamic: int, previous: Space | None) -> None:
         """Global, shared and local memory with their shadows, and the addresses of symbols. `before`: global memory as
         other blocks of the launch have left it."""
         self.symbols: dict[str, int] = {}
@@ -170,7 +174,7 @@ class Machine:
         full = np.full(self.lanes, 0, np.uint32)
         lane = (t % WARP).astype(np.uint32)
         unit = np.uint32(1)
-        values: dict[str, Any] = {
+        values: dict[str, np.ndarray] = {
             "%tid.x": t % bx, "%tid.y": t // bx % by, "%tid.z": t // (bx * by),
             "%ctaid.x": c % gx, "%ctaid.y": c // gx % gy, "%ctaid.z": c // (gx * gy),
             "%ntid.x": full + bx, "%ntid.y": full + by, "%ntid.z": full + bz,

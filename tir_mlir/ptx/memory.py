@@ -13,6 +13,7 @@ from tir_mlir.ptx.registers import Lanes
 from tir_mlir.ptx.types import UNSIGNED
 
 if TYPE_CHECKING:
+    from tir_mlir.ptx.instructions.loads import Memory
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
 
@@ -147,7 +148,7 @@ def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[MemoryRange]
 Access = Callable[[Lanes], None]
 
 
-def load(machine: Machine, ins: PtxInstruction, space: Space, type_: str, outs: list[str], address: str) -> Access:
+def load(machine: Machine, ins: PtxInstruction, space: Memory, type_: str, outs: list[str], address: str) -> Access:
     """`ld.space.type {outs}, [address]` for a memory with a shadow."""
     size = np.dtype(machine.dtype(type_)).itemsize
     total, count = size * len(outs), len(outs)
@@ -186,7 +187,7 @@ def load(machine: Machine, ins: PtxInstruction, space: Space, type_: str, outs: 
     return run
 
 
-def store(machine: Machine, ins: PtxInstruction, space: Space, type_: str, address: str, values: list[str]) -> Access:
+def store(machine: Machine, ins: PtxInstruction, space: Memory, type_: str, address: str, values: list[str]) -> Access:
     """`st.space.type [address], {values}` for a memory with a shadow."""
     size = np.dtype(machine.dtype(type_)).itemsize
     total, count = size * len(values), len(values)

@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -264,7 +263,7 @@ class ProgramReport:
     __repr__ = __str__
 
 
-def run(function: DeviceFunction, args: Sequence[Any], one_block: bool = False) -> ProgramReport:
+def run(function: DeviceFunction, args: Sequence[object], one_block: bool = False) -> ProgramReport:
     """Run a function of a library on NumPy arrays, which get the results; one_block: only the first of each launch.
 
     Raises ArgumentError, and PtxError for what the machine finds; the arrays are then unchanged.
@@ -303,13 +302,13 @@ def _register_usage(text: str, chip: str) -> dict[str, tuple[int, int]]:
     return {name: (int(used), int(spilled)) for name, spilled, used in _REGISTERS.findall(done.stdout + done.stderr)}
 
 
-def sample_arguments(signature: CallSignature, seed: int = 0) -> list[Any]:
+def sample_arguments(signature: CallSignature, seed: int = 0) -> list[np.ndarray | float]:
     """Arguments for a run that is only counted: small integers in floats, zeros in integers, which may be indices.
 
     Raises ArgumentError for a size that only a call knows.
     """
     random = np.random.default_rng(seed)
-    args: list[Any] = []
+    args: list[np.ndarray | float] = []
     for param in signature.params:
         if not isinstance(param, BufferParam):
             if param.is_index:
@@ -338,6 +337,6 @@ def _sample(param: BufferParam, shape: tuple[int, ...], random: np.random.Genera
 
 
 @implement(library.report_kernels)
-def report(function: DeviceFunction, args: Sequence[Any]) -> ProgramReport:
+def report(function: DeviceFunction, args: Sequence[object]) -> ProgramReport:
     """The report of a function on arrays; without arrays, of the first block of each launch on small numbers."""
     return run(function, args) if args else run(function, sample_arguments(function.signature), one_block=True)

@@ -5,17 +5,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
 from tir_mlir.ptx.parser import Kernel, PtxInstruction
 from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, integer, is_signed, number
 
-Lanes = Any
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Lanes: TypeAlias = "slice | np.ndarray"
 """The active lanes: a slice or a sorted array of indices."""
-Read = Callable[[Lanes], np.ndarray]
-Write = Callable[[Lanes, Any], None]
+Read: TypeAlias = Callable[[Lanes], np.ndarray]
+Write: TypeAlias = "Callable[[Lanes, ArrayLike], None]"
+Run: TypeAlias = Callable[..., None]
+"""What an instruction does for the active lanes; one of control also gets its position."""
 
 _UNSET = 0xFFD5FFD5FFD5FFD5
 """What a register holds before it is written: no number as a float, no address."""
@@ -58,7 +63,7 @@ class RegisterFile:
             values = np.broadcast_to(self.constant(text, dtype, ins), (self.lanes,))
         return lambda on: values[on]
 
-    def constant(self, text: str, dtype: Any, ins: PtxInstruction) -> np.ndarray:
+    def constant(self, text: str, dtype: np.dtype, ins: PtxInstruction) -> np.ndarray:
         """A literal or a symbol as an array of no dimensions."""
         width = np.dtype(dtype).itemsize
         symbol, _, offset = text.partition("+")
@@ -98,7 +103,7 @@ class RegisterFile:
             target = bits.view(SIGNED[bits.itemsize]) if is_signed(type_) else bits
             if dtype.kind == "f":
 
-                def put_bits(on: Lanes, v: Any) -> None:
+                def put_bits(on: Lanes, v: ArrayLike) -> None:
                     target[on] = np.asarray(v, dtype).view(UNSIGNED[dtype.itemsize])
 
                 return put_bits
@@ -110,7 +115,7 @@ class RegisterFile:
                 f"`{ins.text}` writes .{type_} to {text}, which is .{have}", "instruction", ins.line, ins.source
             )
 
-        def put(on: Lanes, v: Any) -> None:
+        def put(on: Lanes, v: ArrayLike) -> None:
             target[on] = v
 
         return put
@@ -135,7 +140,7 @@ class RegisterFile:
             return lambda on: bits[on].astype(np.int64) + offset
         if base in self.special:
             self.unknown(text, ins)
-        values = np.broadcast_to(self.constant(base, np.int64, ins) + offset, (self.lanes,))
+        values = np.broadcast_to(self.constant(base, np.dtype(np.int64), ins) + offset, (self.lanes,))
         return lambda on: values[on]
 
 

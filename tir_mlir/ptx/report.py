@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.ptx.parser import PtxInstruction
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.registers import Lanes
 
 
 @dataclass
@@ -83,7 +86,7 @@ class Report:
     def sectors_least(self) -> int:
         return self._sum("global", "least")
 
-    def access(self, ins: PtxInstruction, space: str, size: int) -> Callable[[Any, np.ndarray], None]:
+    def access(self, ins: PtxInstruction, space: str, size: int) -> Callable[[Lanes, np.ndarray], None]:
         """A counter for the accesses of an instruction."""
         row = AccessCount(ins.line, ins.source, ins.text, space)
         self.accesses.append(row)
@@ -133,15 +136,15 @@ def _ratio(a: int, b: int) -> str:
     return f"{a / b:.2f}".rstrip("0").rstrip(".") if b else "0"
 
 
-def _counter(row: AccessCount, size: int) -> Callable[[Any, np.ndarray], None]:
+def _counter(row: AccessCount, size: int) -> Callable[[Lanes, np.ndarray], None]:
     """A function (lanes, addresses) that adds to `row`. A pattern of the call before, moved by whole banks or
     sectors, is not counted again."""
     count, unit = (_passes, max(4, size)) if row.space == "shared" else (_sectors, 32)
-    last_lanes: Any = None
+    last_lanes: Lanes | None = None
     pattern: np.ndarray | None = None
     result = (0, 0, 0)
 
-    def add(lanes: Any, address: np.ndarray) -> None:
+    def add(lanes: Lanes, address: np.ndarray) -> None:
         nonlocal last_lanes, pattern, result
         relative = address - (int(address[0]) & -unit)
         slices = isinstance(lanes, slice) and isinstance(last_lanes, slice)
@@ -157,7 +160,7 @@ def _counter(row: AccessCount, size: int) -> Callable[[Any, np.ndarray], None]:
     return add
 
 
-def _warps(lanes: Any, count: int) -> np.ndarray:
+def _warps(lanes: Lanes, count: int) -> np.ndarray:
     """The lanes of addresses."""
     if isinstance(lanes, slice):
         start = lanes.start or 0

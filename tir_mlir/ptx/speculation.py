@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -142,7 +142,7 @@ class UseTracker:
         value = self._value(ins, operand, ins.parts[-1], lane)
         return not value if ins.parts[0] == "and" else bool(np.invert(value) == 0)
 
-    def _value(self, ins: PtxInstruction, operand: str, type_: str, lane: int) -> Any:
+    def _value(self, ins: PtxInstruction, operand: str, type_: str, lane: int) -> np.generic:
         return self.machine.registers.read(operand, type_, ins)(np.array([lane]))[0]
 
     def _use(self, names: list[str], lanes: np.ndarray) -> None:

@@ -17,9 +17,9 @@ DTYPES: dict[str, Any] = {
 }  # fmt: skip
 """PTX type -> NumPy type of the same width. `bf16`, `tf32`, packed and 8-bit floats are held as bits."""
 
-UNSIGNED: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+UNSIGNED: dict[int, type[np.unsignedinteger]] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 """Bytes -> the unsigned NumPy type of this width."""
-SIGNED: dict[int, Any] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+SIGNED: dict[int, type[np.signedinteger]] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 """Bytes -> the signed NumPy type of this width."""
 WIDER: dict[str, str] = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 """The result type of `mul.wide` and `mad.wide`."""

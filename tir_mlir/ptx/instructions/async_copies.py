@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from tir_mlir.ptx.registers import Lanes, immediate, vector
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Read, Run
     from tir_mlir.ptx.tensors import TensorMap
 
 
-def _sizes(machine: Machine, ins: PtxInstruction) -> tuple[int, Any]:
+def _sizes(machine: Machine, ins: PtxInstruction) -> tuple[int, Read | None]:
     """The bytes that a `cp.async` writes, and how many of them it reads (None: all)."""
     size = immediate(ins, ins.operands[2])
     if size not in (4, 8, 16) or ("cg" in ins.parts and size != 16):
@@ -28,7 +29,7 @@ def _sizes(machine: Machine, ins: PtxInstruction) -> tuple[int, Any]:
     return size, machine.registers.read(optional[0], "u32", ins) if optional else None
 
 
-def _copy(machine: Machine, ins: PtxInstruction) -> Any:
+def _copy(machine: Machine, ins: PtxInstruction) -> Run:
     """`cp.async.ca/cg.shared.global [to], [from], size{, bytes read}`."""
     target, source = shared_address(machine, ins, ins.operands[0]), machine.registers.address(ins.operands[1], ins)
     size, length = _sizes(machine, ins)
@@ -68,14 +69,14 @@ def _copy(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _commit(machine: Machine, ins: PtxInstruction) -> Any:
+def _commit(machine: Machine, ins: PtxInstruction) -> Run:
     def run(on: Lanes) -> None:
         machine.copies.open[on] += 1
 
     return run
 
 
-def _wait(machine: Machine, ins: PtxInstruction) -> Any:
+def _wait(machine: Machine, ins: PtxInstruction) -> Run:
     """`cp.async.wait_group n`: all but the last n groups have landed; `wait_all`: everything."""
     keep = 0 if "wait_all" in ins.parts else immediate(ins, ins.operands[0])
     everything = "wait_all" in ins.parts
@@ -88,7 +89,7 @@ def _wait(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _arrive(machine: Machine, ins: PtxInstruction) -> Any:
+def _arrive(machine: Machine, ins: PtxInstruction) -> Run:
     """`cp.async.mbarrier.arrive{.noinc}`: the thread arrives when its copies so far have landed."""
     address = shared_address(machine, ins, ins.operands[0])
     counted = "noinc" in ins.parts
@@ -108,7 +109,7 @@ def _arrive(machine: Machine, ins: PtxInstruction) -> Any:
 # --- bulk copies ---
 
 
-def _each_lane(machine: Machine, action: Callable[[int], None]) -> Any:
+def _each_lane(machine: Machine, action: Callable[[int], None]) -> Run:
     """An instruction that acts lane by lane."""
 
     def run(on: Lanes) -> None:
@@ -118,7 +119,7 @@ def _each_lane(machine: Machine, action: Callable[[int], None]) -> Any:
     return run
 
 
-def _bulk(machine: Machine, ins: PtxInstruction) -> Any:
+def _bulk(machine: Machine, ins: PtxInstruction) -> Run:
     if "commit_group" in ins.parts:
         return _each_lane(machine, machine.copies.commit_bulk)
     if "wait_group" in ins.parts:
@@ -191,7 +192,7 @@ def _tensor_operand(operand: str) -> tuple[str, list[str]]:
     return f"[{match.group(1)}]", vector(match.group(2))
 
 
-def _map(machine: Machine, lane: np.ndarray, address: int, rank: int) -> Any:
+def _map(machine: Machine, lane: np.ndarray, address: int, rank: int) -> tuple[TensorMap, int]:
     entry = machine.tensor_maps.get(address)
     if entry is None:
         machine.fault(
@@ -203,7 +204,7 @@ def _map(machine: Machine, lane: np.ndarray, address: int, rank: int) -> Any:
     return entry
 
 
-def _tensor_in(machine: Machine, ins: PtxInstruction) -> Any:
+def _tensor_in(machine: Machine, ins: PtxInstruction) -> Run:
     """`cp.async.bulk.tensor.2d.shared.global.mbarrier [to], [map, {x, y}], [mbarrier]`."""
     if {"im2col", "gather4", "multicast::cluster"} & set(ins.parts):
         refuse(ins, "this mode")
@@ -229,7 +230,7 @@ def _tensor_in(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _bulk_in(machine: Machine, ins: PtxInstruction) -> Any:
+def _bulk_in(machine: Machine, ins: PtxInstruction) -> Run:
     """`cp.async.bulk.shared.global.mbarrier [to], [from], bytes, [mbarrier]`."""
     target, mbarrier = (shared_address(machine, ins, ins.operands[i]) for i in (0, 3))
     source = machine.registers.address(ins.operands[1], ins)
@@ -254,7 +255,7 @@ def _check_size(machine: Machine, lane: np.ndarray, size: int) -> None:
         machine.fault(f"a bulk copy of {size} bytes: it has to be a multiple of 16", "alignment", lane, 0)
 
 
-def _combine(ins: PtxInstruction, dtype: Any) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+def _combine(ins: PtxInstruction, dtype: np.dtype) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
     """What `cp.reduce` does with old and new bytes; None: the copy replaces them."""
     if ins.parts[1] == "async":
         return None
@@ -297,7 +298,7 @@ def _out_of_shared(
         memory.records.write(machine.active, target[in_bounds], unit, pc, stamp)
 
 
-def _tensor_out(machine: Machine, ins: PtxInstruction) -> Any:
+def _tensor_out(machine: Machine, ins: PtxInstruction) -> Run:
     """`cp.async.bulk.tensor.2d.global.shared.bulk_group [map, {x, y}], [from]`."""
     name, names = _tensor_operand(ins.operands[0])
     where, source = machine.registers.address(name, ins), shared_address(machine, ins, ins.operands[1])
@@ -320,7 +321,7 @@ def _tensor_out(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _bulk_out(machine: Machine, ins: PtxInstruction) -> Any:
+def _bulk_out(machine: Machine, ins: PtxInstruction) -> Run:
     """`cp.async.bulk.global.shared.bulk_group [to], [from], bytes`."""
     target, source = machine.registers.address(ins.operands[0], ins), shared_address(machine, ins, ins.operands[1])
     size = machine.registers.read(ins.operands[2], "u32", ins)
@@ -341,7 +342,7 @@ def _bulk_out(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _cp(machine: Machine, ins: PtxInstruction) -> Any:
+def _cp(machine: Machine, ins: PtxInstruction) -> Run:
     if "bulk" in ins.parts:
         return _bulk(machine, ins)
     if "mbarrier" in ins.parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tir_mlir.ptx.registers import Lanes, Read, Write
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Run
 
 BARRIERS_PER_BLOCK = 16
 
@@ -125,7 +126,7 @@ class BlockBarriers:
         machine.unpark(waiting)
 
 
-def _barrier(machine: Machine, ins: PtxInstruction) -> Any:
+def _barrier(machine: Machine, ins: PtxInstruction) -> Run:
     """`bar.sync id{, count}`, `bar.arrive id, count`, `bar.red`, `bar.warp.sync mask`."""
     if "warp" in ins.parts:
         from tir_mlir.ptx.instructions.warps import collective

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from tir_mlir.ptx.registers import Lanes
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Run
 
 
-def _branch(machine: Machine, ins: PtxInstruction) -> Any:
+def _branch(machine: Machine, ins: PtxInstruction) -> Run:
     target = machine.kernel.labels[ins.operands[0]]
     if ins.guard is None:
 
@@ -42,7 +43,7 @@ def _branch(machine: Machine, ins: PtxInstruction) -> Any:
     return branch
 
 
-def _jump_table(machine: Machine, ins: PtxInstruction) -> Any:
+def _jump_table(machine: Machine, ins: PtxInstruction) -> Run:
     """`brx.idx index, table`: each lane goes on at the target of its index."""
     index = machine.registers.read(ins.operands[0], "u32", ins)
     targets = machine.kernel.tables.get(ins.operands[1])
@@ -65,7 +66,7 @@ def _jump_table(machine: Machine, ins: PtxInstruction) -> Any:
     return apply_guard(machine, ins, run)
 
 
-def apply_guard(machine: Machine, ins: PtxInstruction, run: Any) -> Any:
+def apply_guard(machine: Machine, ins: PtxInstruction, run: Run) -> Run:
     """A control instruction under `@p`: the lanes without it go on."""
     if ins.guard is None:
         return run
@@ -85,18 +86,18 @@ def apply_guard(machine: Machine, ins: PtxInstruction, run: Any) -> Any:
     return control
 
 
-def _end(machine: Machine, ins: PtxInstruction) -> Any:
+def _end(machine: Machine, ins: PtxInstruction) -> Run:
     return apply_guard(machine, ins, lambda on, position: machine.leave(on))
 
 
-def _trap(machine: Machine, ins: PtxInstruction) -> Any:
+def _trap(machine: Machine, ins: PtxInstruction) -> Run:
     def run(on: Lanes) -> None:
         machine.fault(f"thread {machine.thread(on, 0)} stops at a trap", "trap", on, 0)
 
     return run
 
 
-def _nop(machine: Machine, ins: PtxInstruction) -> Any:
+def _nop(machine: Machine, ins: PtxInstruction) -> Run:
     return lambda on: None
 
 

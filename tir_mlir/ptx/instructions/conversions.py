@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from tir_mlir.ptx.types import DTYPES, is_float, size_of
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Run
 
 _INTEGRAL = words("rni rzi rmi rpi")
 
 
-def _mov(machine: Machine, ins: PtxInstruction) -> Any:
+def _mov(machine: Machine, ins: PtxInstruction) -> Run:
     """A copy; `{a, b}` packs or unpacks parts, the first being the lowest."""
     type_ = types_of(ins)[-1]
     target, source = ins.operands
@@ -73,7 +74,7 @@ def odd_doubles(values: np.ndarray) -> np.ndarray:
 def float_to_integer(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
     """Floats -> integers, clamped to the range; a NaN becomes 0 (64-bit: the sign bit)."""
     integral_values = floats.round_integral(values.astype(np.float64), mode)
-    info = np.iinfo(dtype)
+    info = np.iinfo(dtype.name)
     in_range = (integral_values >= float(info.min)) & (
         integral_values < float(info.max) + (1 if dtype.itemsize < 8 else 0)
     )
@@ -108,7 +109,7 @@ def to_float(values: np.ndarray, type_: str, mode: str) -> np.ndarray:
     return (rounded_bits >> np.uint32(16)).astype(np.uint16) if type_ == "bf16" else rounded_bits
 
 
-def _cvt(machine: Machine, ins: PtxInstruction) -> Any:
+def _cvt(machine: Machine, ins: PtxInstruction) -> Run:
     types = types_of(ins)
     if types[0] in ("f16x2", "bf16x2"):
         return _packed_conversion(machine, ins, types[0][:-2])
@@ -148,12 +149,12 @@ def _convert(bits: np.ndarray, to: str, source: str, parts: tuple[str, ...]) -> 
     if is_float(source):
         return float_to_integer(values, dtype, integral or "rzi")
     if "sat" in parts:
-        info = np.iinfo(dtype)
+        info = np.iinfo(dtype.name)
         return np.array([min(max(int(v), info.min), info.max) for v in values.tolist()], dtype)
     return values.astype(dtype)
 
 
-def _packed_conversion(machine: Machine, ins: PtxInstruction, half: str) -> Any:
+def _packed_conversion(machine: Machine, ins: PtxInstruction, half: str) -> Run:
     """`cvt.rn.f16x2.f32 d, a, b`: a in the upper half, b in the lower one."""
     put = machine.registers.write(ins.operands[0], "b32", ins)
     high, low = (machine.registers.read(o, "f32", ins) for o in ins.operands[1:3])
@@ -165,7 +166,7 @@ def _packed_conversion(machine: Machine, ins: PtxInstruction, half: str) -> Any:
     return run
 
 
-def _cvta(machine: Machine, ins: PtxInstruction) -> Any:
+def _cvta(machine: Machine, ins: PtxInstruction) -> Run:
     """Addresses of one memory to generic ones, and back with `.to`."""
     type_ = types_of(ins)[-1]
     space = next((p.split("::")[0] for p in ins.parts if p.split("::")[0] in WINDOWS), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -12,21 +12,23 @@ from tir_mlir.ptx.registers import Lanes, immediate
 from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, WIDER, size_of
 
 if TYPE_CHECKING:
+    from tir_mlir.ptx.instructions.rows import Compiler
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Read, Run, Write
 
-Function = Callable[..., Any]
+Function = Callable[..., np.ndarray]
+FunctionOf: TypeAlias = "Callable[[PtxInstruction, str], Function]"
+"""The function of an instruction, by the type of its operands."""
 INTEGERS = frozenset("u16 s16 u32 s32 u64 s64".split())
 BITS = frozenset("b16 b32 b64 pred".split())
 
 
-def elementwise(
-    function: Callable[[PtxInstruction, str], Function], result: str = "", sources: tuple[str, ...] = ()
-) -> Any:
+def elementwise(function: FunctionOf, result: str = "", sources: tuple[str, ...] = ()) -> Compiler:
     """A compiler of `op.type d, a, b, ...`: `function(instruction, type)` of the operands. `result` and `sources`
     are types that differ from the one of the instruction."""
 
-    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Run:
         type_ = types_of(ins)[-1]
         operation = function(ins, type_)
         put = machine.registers.write(ins.operands[0], result or type_, ins)
@@ -37,7 +39,7 @@ def elementwise(
     return compile_
 
 
-def compose_operation(put: Any, operation: Function, gets: list[Any]) -> Callable[[Lanes], None]:
+def compose_operation(put: Write, operation: Function, gets: list[Read]) -> Callable[[Lanes], None]:
     """put(operation(gets)) for the active lanes, without a loop for up to three operands."""
     if len(gets) == 1:
         (a,) = gets
@@ -51,7 +53,7 @@ def compose_operation(put: Any, operation: Function, gets: list[Any]) -> Callabl
     return lambda on: put(on, operation(*(g(on) for g in gets)))
 
 
-def fixed_operation(function: Function) -> Any:
+def fixed_operation(function: Function) -> Compiler:
     """A function that does not depend on modifiers."""
     return elementwise(lambda ins, type_: function)
 
@@ -114,10 +116,10 @@ def _saturating(operation: Function, ins: PtxInstruction) -> Function:
     return lambda a, b: np.clip(operation(a.astype(np.int64), b.astype(np.int64)), low, high).astype(np.int32)
 
 
-def _wide(operation: Function) -> Any:
+def _wide(operation: Function) -> Compiler:
     """`mul` and `mad` with .lo, .hi, .wide (`operation` combines product and summand)."""
 
-    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Run:
         type_ = types_of(ins)[-1]
         wide = "wide" in ins.parts
         target = WIDER[type_] if wide else type_
@@ -143,10 +145,10 @@ def _mul24(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return ((a << eight) >> eight) * ((b << eight) >> eight)
 
 
-def _carry(add: bool, use: bool) -> Any:
+def _carry(add: bool, use: bool) -> Compiler:
     """`add.cc`, `addc`, `sub.cc`, `subc`: with the carry register `%cc`."""
 
-    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Run:
         type_ = types_of(ins)[-1].replace("s", "u").replace("b", "u")
         put = machine.registers.write(ins.operands[0], type_, ins)
         a, b = (machine.registers.read(o, type_, ins) for o in ins.operands[1:3])
@@ -272,10 +274,10 @@ def _permute(ins: PtxInstruction, type_: str) -> Function:
     return operation
 
 
-def _dot(bytes_: int) -> Any:
+def _dot(bytes_: int) -> Compiler:
     """`dp4a`, `dp2a`: a dot product of small integers, added to c."""
 
-    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Run:
         kinds = types_of(ins)
         types = [np.int8 if k == "s32" else np.uint8 for k in kinds]
         put = machine.registers.write(ins.operands[0], "s32", ins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from tir_mlir.ptx.types import size_of
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
+    from tir_mlir.ptx.memory import Space
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Run
 
 
 _SPACES = {"global": "global", "const": "global", "shared": "shared", "shared::cta": "shared", "local": "local"}
@@ -32,7 +34,7 @@ def space_of(ins: PtxInstruction) -> str | None:
     return next((_SPACES[p] for p in ins.parts[1:] if p in _SPACES), None)
 
 
-def _ld(machine: Machine, ins: PtxInstruction) -> Any:
+def _ld(machine: Machine, ins: PtxInstruction) -> Run:
     type_ = types_of(ins)[-1]
     outs = vector(ins.operands[0])
     if "param" in ins.parts or "param::entry" in ins.parts:
@@ -45,7 +47,7 @@ def _ld(machine: Machine, ins: PtxInstruction) -> Any:
     return load(machine, ins, machine.spaces[space], type_, outs, ins.operands[1])
 
 
-def _st(machine: Machine, ins: PtxInstruction) -> Any:
+def _st(machine: Machine, ins: PtxInstruction) -> Run:
     type_ = types_of(ins)[-1]
     values = vector(ins.operands[1])
     space = space_of(ins)
@@ -56,7 +58,7 @@ def _st(machine: Machine, ins: PtxInstruction) -> Any:
     return store(machine, ins, machine.spaces[space], type_, ins.operands[0], values)
 
 
-def _parameter(machine: Machine, ins: PtxInstruction, type_: str, outs: list[str]) -> Any:
+def _parameter(machine: Machine, ins: PtxInstruction, type_: str, outs: list[str]) -> Run:
     """`ld.param`: the same value for all lanes if the address is a symbol."""
     size, dtype = size_of(type_), machine.dtype(type_)
     read = machine.registers.address(ins.operands[1], ins)
@@ -78,12 +80,12 @@ def _parameter(machine: Machine, ins: PtxInstruction, type_: str, outs: list[str
     return run
 
 
-def dispatch_by_window(machine: Machine, ins: PtxInstruction, compile_: Any, address: str) -> Any:
+def dispatch_by_window(machine: Machine, ins: PtxInstruction, compile_: Callable[[Memory], Run], address: str) -> Run:
     """An access by generic addresses: each lane's memory is the window that its address lies in."""
     read = machine.registers.address(address, ins)
     if "[" not in address:
         refuse(ins, "the address")
-    runs = {name: compile_(_Generic(machine.spaces[name], name)) for name in ("global", "shared", "local")}
+    runs = {name: compile_(GenericMemory(machine.spaces[name], name)) for name in ("global", "shared", "local")}
 
     def run(on: Lanes) -> None:
         addresses = read(on)
@@ -98,17 +100,19 @@ def dispatch_by_window(machine: Machine, ins: PtxInstruction, compile_: Any, add
     return run
 
 
-class _Generic:
+class GenericMemory:
     """A memory whose addresses are generic ones."""
 
-    def __init__(self, space: Any, name: str):
+    def __init__(self, space: Space, name: str):
         self.space, self.name = space, space.name
         self.data, self.shadow = space.data, space.shadow
         self.window = 0 if name == "global" else WINDOWS[name]
 
-    def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str) -> np.ndarray:
-        return self.space.flat(lanes, address - self.window, size, verb)
+    def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str, needed: int = 0) -> np.ndarray:
+        return self.space.flat(lanes, address - self.window, size, verb, needed)
 
+
+Memory: TypeAlias = "Space | GenericMemory"
 
 LOAD_ROWS = {"ld": InstructionRow(_ld, _CACHE), "ldu": InstructionRow(_ld, _CACHE), "st": InstructionRow(_st, _CACHE)}
 
@@ -123,18 +127,18 @@ def _decrease(old: np.ndarray, most: np.ndarray) -> np.ndarray:
     return np.where((old == 0) | (old > most), most, old - old.dtype.type(1))
 
 
-_CHANGES: dict[str, Callable[..., Any]] = {
+_CHANGES: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add, "min": np.fmin, "max": np.fmax, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
     "exch": lambda old, new: new, "inc": _increase, "dec": _decrease,
     "cas": lambda old, expected, new: np.where(unsigned_bits(old) == unsigned_bits(expected), new, old),
 }  # fmt: skip
 
 
-def _function(ins: PtxInstruction, name: str, type_: str) -> Callable[..., Any]:
+def _function(ins: PtxInstruction, name: str, type_: str) -> Callable[..., np.ndarray]:
     """The new value from the old one and the operands, as arrays of elements."""
     change = _CHANGES[name]
     if type_ in ("f16x2", "bf16x2"):
-        part: Any = np.float16 if type_ == "f16x2" else np.uint16
+        part = np.float16 if type_ == "f16x2" else np.uint16
         inner = _function(ins, name, type_[:-2])
         return lambda old, new: inner(old.view(part), new.view(part)).view(np.uint32)
     if type_ == "bf16":
@@ -142,7 +146,7 @@ def _function(ins: PtxInstruction, name: str, type_: str) -> Callable[..., Any]:
     return change
 
 
-def _atomic(machine: Machine, ins: PtxInstruction) -> Any:
+def _atomic(machine: Machine, ins: PtxInstruction) -> Run:
     name = next(p for p in ins.parts[1:] if p in _CHANGES)
     type_ = types_of(ins)[-1]
     returns = ins.parts[0] == "atom"
@@ -151,7 +155,7 @@ def _atomic(machine: Machine, ins: PtxInstruction) -> Any:
     if "v2" in ins.parts or "v4" in ins.parts:
         refuse(ins, "the vector")
 
-    def compile_(memory: Any) -> Any:
+    def compile_(memory: Memory) -> Run:
         return _change(machine, ins, memory, _function(ins, name, type_), type_, address, returns)
 
     if space is None:
@@ -160,7 +164,13 @@ def _atomic(machine: Machine, ins: PtxInstruction) -> Any:
 
 
 def _change(
-    machine: Machine, ins: PtxInstruction, space: Any, function: Any, type_: str, address: str, returns: bool
+    machine: Machine,
+    ins: PtxInstruction,
+    space: Memory,
+    function: Callable[..., np.ndarray],
+    type_: str,
+    address: str,
+    returns: bool,
 ) -> Callable[[Lanes], None]:
     dtype = machine.dtype(type_)
     read = machine.registers.address(address, ins)

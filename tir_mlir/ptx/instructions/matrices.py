@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +17,17 @@ from tir_mlir.ptx.types import UNSIGNED
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Read, Run
 
 
 def gather(
-    machine: Machine, ins: PtxInstruction, operand: str, fragment: fragments.Fragment, type_: str, shape: Any
-) -> Any:
+    machine: Machine,
+    ins: PtxInstruction,
+    operand: str,
+    fragment: fragments.Fragment,
+    type_: str,
+    shape: tuple[int, int],
+) -> Callable[[np.ndarray], np.ndarray]:
     """A function of rows of lanes [warp, 32] that gives the matrices of an operand as f64."""
     size = fragments.element_bytes(type_)
     names = vector(operand)
@@ -39,7 +46,9 @@ def gather(
     return matrices
 
 
-def scatter(machine: Machine, ins: PtxInstruction, operand: str, fragment: fragments.Fragment, type_: str) -> Any:
+def scatter(
+    machine: Machine, ins: PtxInstruction, operand: str, fragment: fragments.Fragment, type_: str
+) -> Callable[[np.ndarray, np.ndarray], None]:
     """A function that stores matrices [warp, m, n] in the registers of an operand."""
     names = vector(operand)
     if len(names) != fragment.registers:
@@ -57,7 +66,7 @@ def scatter(machine: Machine, ins: PtxInstruction, operand: str, fragment: fragm
     return store
 
 
-def _mma(machine: Machine, ins: PtxInstruction) -> Any:
+def _mma(machine: Machine, ins: PtxInstruction) -> Run:
     """`mma.sync.aligned.shape.row.col.d.a.b.c d, a, b, c`: d := a * b + c."""
     m, n, k = fragments.shape_of(ins.parts)
     types = types_of(ins)
@@ -87,7 +96,7 @@ def _count(ins: PtxInstruction) -> int:
     return int(next(p for p in ins.parts if p in ("x1", "x2", "x4"))[1:])
 
 
-def _rows_of(machine: Machine, ins: PtxInstruction, address: Any, verb: str) -> Any:
+def _rows_of(machine: Machine, ins: PtxInstruction, address: Read, verb: str) -> Callable[[np.ndarray], np.ndarray]:
     """The 16 bytes of each row of the matrices: flat positions [warp, matrix, row]; checked and counted."""
     count = _count(ins)
     shared, pc = machine.spaces["shared"], machine.position_of(ins)
@@ -105,7 +114,7 @@ def _rows_of(machine: Machine, ins: PtxInstruction, address: Any, verb: str) -> 
     return positions
 
 
-def _ldmatrix(machine: Machine, ins: PtxInstruction) -> Any:
+def _ldmatrix(machine: Machine, ins: PtxInstruction) -> Run:
     """`ldmatrix.sync.aligned.m8n8.x4{.trans}.shared.b16 {d...}, [row]`: lane 8 i + r gives the address of row r of
     matrix i."""
     positions = _rows_of(machine, ins, shared_address(machine, ins, ins.operands[1]), "reads")
@@ -128,7 +137,7 @@ def _ldmatrix(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _stmatrix(machine: Machine, ins: PtxInstruction) -> Any:
+def _stmatrix(machine: Machine, ins: PtxInstruction) -> Run:
     """`stmatrix.sync.aligned.m8n8.x4{.trans}.shared.b16 [row], {d...}`: the inverse of `ldmatrix`."""
     positions = _rows_of(machine, ins, shared_address(machine, ins, ins.operands[0]), "writes")
     gets = [machine.registers.read(n, "b32", ins) for n in vector(ins.operands[1])]
@@ -149,7 +158,7 @@ def _stmatrix(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _movmatrix(machine: Machine, ins: PtxInstruction) -> Any:
+def _movmatrix(machine: Machine, ins: PtxInstruction) -> Run:
     """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`: a transposed 8 x 8 matrix of 16-bit elements."""
     put = machine.registers.write(ins.operands[0], "b32", ins)
     get = machine.registers.read(ins.operands[1], "b32", ins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tir_mlir.ptx.registers import Lanes, Write
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Read, Run
 
 MOST_BYTES = (1 << 20) - 1
 
@@ -169,7 +170,7 @@ def groups(machine: Machine, on: Lanes, addresses: np.ndarray) -> list[tuple[np.
     return [(lanes[keys == key], np.nonzero(keys == key)[0]) for key in np.unique(keys)]
 
 
-def shared_address(machine: Machine, ins: PtxInstruction, operand: str) -> Any:
+def shared_address(machine: Machine, ins: PtxInstruction, operand: str) -> Read:
     """An address of shared memory; a generic one is turned into one."""
     from tir_mlir.ptx.memory import WINDOWS
 
@@ -182,14 +183,14 @@ def shared_address(machine: Machine, ins: PtxInstruction, operand: str) -> Any:
     return address
 
 
-def _init(machine: Machine, ins: PtxInstruction) -> Any:
+def _init(machine: Machine, ins: PtxInstruction) -> Run:
     address = shared_address(machine, ins, ins.operands[0])
     count = machine.registers.read(ins.operands[1], "u32", ins)
     pc = machine.position_of(ins)
     return lambda on: machine.mbarriers.initialize(machine.own[on], address(on), count(on), pc)
 
 
-def _inval(machine: Machine, ins: PtxInstruction) -> Any:
+def _inval(machine: Machine, ins: PtxInstruction) -> Run:
     address = shared_address(machine, ins, ins.operands[0])
 
     def run(on: Lanes) -> None:
@@ -200,7 +201,7 @@ def _inval(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _arrive(machine: Machine, ins: PtxInstruction) -> Any:
+def _arrive(machine: Machine, ins: PtxInstruction) -> Run:
     """`mbarrier.arrive{.expect_tx} state, [address]{, count or bytes}`."""
     bare = ins.operands[0].startswith("[")
     state = None if bare or ins.operands[0] == "_" else machine.registers.write(ins.operands[0], "b64", ins)
@@ -226,7 +227,7 @@ def _arrive(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _expect(machine: Machine, ins: PtxInstruction) -> Any:
+def _expect(machine: Machine, ins: PtxInstruction) -> Run:
     address = shared_address(machine, ins, ins.operands[0])
     number = machine.registers.read(ins.operands[1], "u32", ins)
     sign = 1 if "expect_tx" in ins.parts else -1
@@ -243,7 +244,7 @@ def _expect(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _wait(machine: Machine, ins: PtxInstruction) -> Any:
+def _wait(machine: Machine, ins: PtxInstruction) -> Run:
     """`mbarrier.try_wait`, `test_wait`: lanes wait until the phase is complete."""
     put = machine.registers.write(ins.operands[0], "pred", ins)
     address = shared_address(machine, ins, ins.operands[1])
@@ -267,7 +268,7 @@ def _wait(machine: Machine, ins: PtxInstruction) -> Any:
     return apply_guard(machine, ins, run)
 
 
-def _plain(machine: Machine, ins: PtxInstruction, run: Any) -> Any:
+def _plain(machine: Machine, ins: PtxInstruction, run: Run) -> Run:
     """An instruction that does not wait, in a row of ones that may."""
 
     def control(on: Lanes, position: int) -> None:
@@ -283,7 +284,7 @@ _FORMS = {
 }  # fmt: skip
 
 
-def _mbarrier(machine: Machine, ins: PtxInstruction) -> Any:
+def _mbarrier(machine: Machine, ins: PtxInstruction) -> Run:
     form = ins.parts[1]
     if form in ("try_wait", "test_wait"):
         return _wait(machine, ins)
@@ -292,7 +293,7 @@ def _mbarrier(machine: Machine, ins: PtxInstruction) -> Any:
     return _plain(machine, ins, _FORMS[form](machine, ins))
 
 
-def _fence(machine: Machine, ins: PtxInstruction) -> Any:
+def _fence(machine: Machine, ins: PtxInstruction) -> Run:
     """`fence.proxy.async` makes plain writes visible to asynchronous reads; other fences order what barriers order
     here."""
     if "proxy" in ins.parts and any(p.startswith("async") for p in ins.parts):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, wor
 from tir_mlir.ptx.types import is_float
 
 if TYPE_CHECKING:
+    from tir_mlir.ptx.instructions.rows import Compiler
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Run
 
-Function = Callable[..., Any]
+Function = Callable[..., np.ndarray]
 FLOATS = frozenset("f16 bf16 f16x2 bf16x2 f32 f64 f32x2".split())
 NUMBERS = integers.INTEGERS | FLOATS
 ROUNDING = words("rn rz rm rp ftz sat relu NaN")
@@ -27,7 +29,7 @@ def _mode(ins: PtxInstruction) -> str:
     return next((m for m in ("rz", "rm", "rp") if m in ins.parts), "rn")
 
 
-def _float_codec(type_: str) -> tuple[str, Any, Any]:
+def _float_codec(type_: str) -> tuple[str, Function, Function]:
     """A float type -> its element type, bits -> values to compute with, values -> bits."""
     if type_ in ("f16x2", "bf16x2"):
         element, into, back = _float_codec(type_[:-2])
@@ -47,7 +49,7 @@ def _float_codec(type_: str) -> tuple[str, Any, Any]:
     return type_, lambda a: a, lambda v: v
 
 
-def float_operation(exact: Function, direct: Function | None = None) -> Any:
+def float_operation(exact: Function, direct: Function | None = None) -> integers.FunctionOf:
     """A compiler of a float instruction. `exact` computes in f64 (rounded to odd where that matters), `direct` in
     the type itself, to nearest."""
 
@@ -81,14 +83,12 @@ def float_operation(exact: Function, direct: Function | None = None) -> Any:
     return function
 
 
-def dispatch_by_type(
-    integer: Callable[[PtxInstruction, str], Function], real: Callable[[PtxInstruction, str], Function]
-) -> Any:
+def dispatch_by_type(integer: integers.FunctionOf, real: integers.FunctionOf) -> Compiler:
     """A compiler of an instruction of both kinds of types."""
     return integers.elementwise(lambda ins, type_: real(ins, type_) if is_float(type_) else integer(ins, type_))
 
 
-def _sum(sign: int) -> Any:
+def _sum(sign: int) -> Compiler:
     """`add`, `sub`, with carries if `.cc`."""
     plain = np.add if sign > 0 else np.subtract
     compile_ = dispatch_by_type(
@@ -99,7 +99,7 @@ def _sum(sign: int) -> Any:
     return lambda machine, ins: (carry if "cc" in ins.parts else compile_)(machine, ins)
 
 
-def _product(machine: Machine, ins: PtxInstruction) -> Any:
+def _product(machine: Machine, ins: PtxInstruction) -> Run:
     if is_float(types_of(ins)[-1]):
         return integers.elementwise(float_operation(np.multiply, np.multiply))(machine, ins)
     return integers._wide(lambda p: p)(machine, ins)
@@ -113,13 +113,13 @@ def _fma(ins: PtxInstruction, type_: str) -> Function:
     return float_operation(lambda a, b, c: floats.odd_sum(a * b, c))(ins, type_)
 
 
-def _mad(machine: Machine, ins: PtxInstruction) -> Any:
+def _mad(machine: Machine, ins: PtxInstruction) -> Run:
     if is_float(types_of(ins)[-1]):
         return integers.elementwise(_fma)(machine, ins)
     return integers.INTEGER_ROWS["mad"].compile(machine, ins)
 
 
-def _extreme(integer: Function, real: Function) -> Any:
+def _extreme(integer: Function, real: Function) -> Compiler:
     """`min`, `max`: of floats the operand that is not NaN, unless `.NaN`; -0 is below +0."""
 
     def function(ins: PtxInstruction, type_: str) -> Function:
@@ -141,7 +141,7 @@ def _extreme(integer: Function, real: Function) -> Any:
     return dispatch_by_type(lambda ins, t: integer, function)
 
 
-def _bits(real: Function, integer: Function) -> Any:
+def _bits(real: Function, integer: Function) -> Compiler:
     """`abs`, `neg`: of floats by the sign bit."""
 
     def function(ins: PtxInstruction, type_: str) -> Function:
@@ -157,13 +157,13 @@ def _bits(real: Function, integer: Function) -> Any:
     return dispatch_by_type(lambda ins, t: integer, function)
 
 
-def _quotient(machine: Machine, ins: PtxInstruction) -> Any:
+def _quotient(machine: Machine, ins: PtxInstruction) -> Run:
     if is_float(types_of(ins)[-1]):
         return integers.elementwise(float_operation(floats.odd_quotient, np.divide))(machine, ins)
     return integers.elementwise(lambda i, t: integers.divide)(machine, ins)
 
 
-def _special(function: Function) -> Any:
+def _special(function: Function) -> Compiler:
     """A function of f32 computed in f64: within the error that the manual allows for `.approx`."""
     return integers.elementwise(float_operation(function, None))
 

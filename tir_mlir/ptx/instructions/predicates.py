@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +17,14 @@ from tir_mlir.ptx.types import DTYPES, UNSIGNED, is_float
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Read, Run
 
-_EQUAL: dict[str, Callable[..., Any]] = {
+_EQUAL: dict[str, Callable[..., np.ndarray]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
 }  # fmt: skip
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _UNORDERED = {"equ": "eq", "neu": "ne", "ltu": "lt", "leu": "le", "gtu": "gt", "geu": "ge"}
-_COMBINE: dict[str, Callable[..., Any]] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+_COMBINE: dict[str, Callable[..., np.ndarray]] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 COMPARISONS = frozenset([*_EQUAL, *_UNSIGNED, *_UNORDERED, "num", "nan"])
 
 
@@ -51,7 +52,7 @@ def comparison(ins: PtxInstruction, type_: str) -> Callable[[np.ndarray, np.ndar
     return compare
 
 
-def _operands(machine: Machine, ins: PtxInstruction, type_: str) -> Any:
+def _operands(machine: Machine, ins: PtxInstruction, type_: str) -> tuple[Read, Read | None]:
     """The compared values, combined with the predicate of a fourth operand."""
     a, b = (machine.registers.read(o, type_, ins) for o in ins.operands[1:3])
     compare = comparison(ins, type_)
@@ -62,7 +63,7 @@ def _operands(machine: Machine, ins: PtxInstruction, type_: str) -> Any:
     return (lambda on: combine(compare(a(on), b(on)), c(on))), (lambda on: combine(~compare(a(on), b(on)), c(on)))
 
 
-def _setp(machine: Machine, ins: PtxInstruction) -> Any:
+def _setp(machine: Machine, ins: PtxInstruction) -> Run:
     type_ = types_of(ins)[-1]
     first, _, second = ins.operands[0].partition("|")
     value, opposite = _operands(machine, ins, type_)
@@ -89,7 +90,7 @@ def _setp(machine: Machine, ins: PtxInstruction) -> Any:
     return run
 
 
-def _set(machine: Machine, ins: PtxInstruction) -> Any:
+def _set(machine: Machine, ins: PtxInstruction) -> Run:
     to, type_ = types_of(ins)
     put = machine.registers.write(ins.operands[0], to, ins)
     value, _ = _operands(machine, ins, type_)
@@ -98,9 +99,9 @@ def _set(machine: Machine, ins: PtxInstruction) -> Any:
     return lambda on: put(on, np.where(value(on), yes, dtype.type(0)))
 
 
-def _test(ins: PtxInstruction, type_: str) -> Callable[..., Any]:
+def _test(ins: PtxInstruction, type_: str) -> Callable[..., np.ndarray]:
     tiny = np.finfo(DTYPES[type_]).tiny
-    tests: dict[str, Callable[..., Any]] = {
+    tests: dict[str, Callable[..., np.ndarray]] = {
         "finite": np.isfinite, "infinite": np.isinf, "number": lambda a: ~np.isnan(a), "notanumber": np.isnan,
         "normal": lambda a: np.isfinite(a) & (np.abs(a) >= tiny), "subnormal": lambda a: (a != 0) & (np.abs(a) < tiny),
     }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx.types import DTYPES
@@ -12,6 +12,10 @@ from tir_mlir.ptx.types import DTYPES
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Run
+
+
+Compiler: TypeAlias = "Callable[[Machine, PtxInstruction], Run]"
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,7 @@ class InstructionRow:
     """`compile(machine, instruction)` returns a function of the active lanes (of lanes and position if `control`).
     `types` and `modifiers`: what may follow the name."""
 
-    compile: Callable[[Machine, PtxInstruction], Callable[..., None]]
+    compile: Compiler
     modifiers: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset(DTYPES)
     control: bool = False

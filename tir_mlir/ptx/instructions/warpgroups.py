@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tir_mlir.ptx.types import UNSIGNED
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Lanes, Run
 
 GROUP = 128
 _SWIZZLES = {0: 0, 1: 128, 2: 64, 3: 32}
@@ -81,7 +82,7 @@ class Warpgroups:
         column = order.products + group * GROUP % self.machine.width // GROUP
         order.complete(lanes, column, products.done)
 
-    def touch(self, names: frozenset[str], on: Any) -> None:
+    def touch(self, names: frozenset[str], on: Lanes) -> None:
         """Other instructions access registers of products. Refuses those that a product on its way writes or reads."""
         lanes = self.machine.own[on]
         groups, first = np.unique(lanes // GROUP, return_index=True)
@@ -157,9 +158,13 @@ class Descriptor:
         return swizzle_address(self.start + offset, self.swizzle)
 
 
+Operand: TypeAlias = Callable[[np.ndarray, np.ndarray], Callable[[], np.ndarray]]
+"""Of the lanes of a warpgroup and their stamps: checks the reads of a matrix, returns what reads it later."""
+
+
 def _shared_operand(
     machine: Machine, ins: PtxInstruction, operand: str, rows: int, depth: int, type_: str, transposed: bool
-) -> Any:
+) -> Operand:
     """A function of the lanes of a warpgroup: checks the reads of a descriptor's matrix, returns what reads it
     later."""
     get = machine.registers.read(operand, "b64", ins)
@@ -195,7 +200,7 @@ def _shared_operand(
     return prepare
 
 
-def _register_operand(machine: Machine, ins: PtxInstruction, operand: str, depth: int, type_: str) -> Any:
+def _register_operand(machine: Machine, ins: PtxInstruction, operand: str, depth: int, type_: str) -> Operand:
     """The same for the first operand in registers: each warp has 16 rows."""
     size = fragments.element_bytes(type_)
     read = gather(machine, ins, operand, fragments.operand_a(16, depth, size), type_, (16, depth))
@@ -217,7 +222,7 @@ def _immediates(ins: PtxInstruction, accumulator: str) -> tuple[int, bool, bool]
     return (sign, flags[0], flags[1]) if flags else (sign, False, False)
 
 
-def _product(machine: Machine, ins: PtxInstruction) -> Any:
+def _product(machine: Machine, ins: PtxInstruction) -> Run:
     """`wgmma.mma_async.sync.aligned.shape.d.a.b {d...}, a, b, scale-d, imm-scale-a, imm-scale-b, trans-a, trans-b`."""
     m, n, k = fragments.shape_of(ins.parts)
     td, ta, tb = types_of(ins)
@@ -268,7 +273,7 @@ def _accumulator(n: int, size: int) -> fragments.Fragment:
     return fragments.Fragment(row, column, n // 2 // per, per)
 
 
-def _warpgroup_collective(machine: Machine, ins: PtxInstruction, run: Callable[[np.ndarray], None]) -> Any:
+def _warpgroup_collective(machine: Machine, ins: PtxInstruction, run: Callable[[np.ndarray], None]) -> Run:
     """An instruction of whole warpgroups: `run` gets the lanes of each."""
 
     def groups(rows: np.ndarray, members: np.ndarray) -> None:
@@ -281,7 +286,7 @@ def _warpgroup_collective(machine: Machine, ins: PtxInstruction, run: Callable[[
     return collective(machine, ins, groups, None, GROUP)
 
 
-def _wgmma(machine: Machine, ins: PtxInstruction) -> Any:
+def _wgmma(machine: Machine, ins: PtxInstruction) -> Run:
     form = ins.parts[1]
     if form == "mma_async":
         if "sp" in ins.parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from tir_mlir.ptx.registers import Lanes
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Read, Run
 
 WARP = 32
 Whole = Callable[[np.ndarray, np.ndarray], object]
 """(lanes of whole warps as [warp, 32], which of them take part) -> None."""
 
 
-def collective(machine: Machine, ins: PtxInstruction, run: Whole, mask: str | None, size: int = WARP) -> Any:
+def collective(machine: Machine, ins: PtxInstruction, run: Whole, mask: str | None, size: int = WARP) -> Run:
     """An instruction that waits until all lanes of its mask (all of the warp or warpgroup without one) have come."""
     member = None if mask is None else machine.registers.read(mask, "u32", ins)
 
@@ -53,7 +54,7 @@ def collective(machine: Machine, ins: PtxInstruction, run: Whole, mask: str | No
     return apply_guard(machine, ins, control)
 
 
-def _masks(machine: Machine, ins: PtxInstruction, member: Any, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
+def _masks(machine: Machine, ins: PtxInstruction, member: Read, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
     """Which lanes of each warp the member mask names; all who come have to name the same ones, and themselves."""
     masks = member(rows.ravel()).reshape(rows.shape)
     first = masks[np.arange(len(rows)), present.argmax(1)]
@@ -66,7 +67,7 @@ def _masks(machine: Machine, ins: PtxInstruction, member: Any, rows: np.ndarray,
     return named
 
 
-def _shfl(machine: Machine, ins: PtxInstruction) -> Any:
+def _shfl(machine: Machine, ins: PtxInstruction) -> Run:
     """`shfl.sync.mode d|p, a, b, c, mask`: the value of another lane of the segment."""
     first, _, second = ins.operands[0].partition("|")
     registers = machine.registers
@@ -100,7 +101,9 @@ def _shfl(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, ins.operands[4])
 
 
-def _source(mode: str, lane: Any, delta: Any, segment: Any, top: Any) -> tuple[np.ndarray, np.ndarray]:
+def _source(
+    mode: str, lane: np.ndarray, delta: np.ndarray, segment: np.ndarray, top: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The lane that each lane reads, and whether it is inside of the segment."""
     low = lane & segment
     if mode == "up":
@@ -115,7 +118,7 @@ def _source(mode: str, lane: Any, delta: Any, segment: Any, top: Any) -> tuple[n
     return source, source <= top
 
 
-def _vote(machine: Machine, ins: PtxInstruction) -> Any:
+def _vote(machine: Machine, ins: PtxInstruction) -> Run:
     """`vote.sync.all/any/uni/ballot`: of a predicate over the lanes of the mask."""
     mode = next(p for p in ins.parts if p in ("all", "any", "uni", "ballot"))
     registers = machine.registers
@@ -134,7 +137,7 @@ def _vote(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, ins.operands[2])
 
 
-def _match(machine: Machine, ins: PtxInstruction) -> Any:
+def _match(machine: Machine, ins: PtxInstruction) -> Run:
     """`match.any/all.sync d|p, a, mask`: the lanes with the same value."""
     first, _, second = ins.operands[0].partition("|")
     registers = machine.registers
@@ -156,13 +159,13 @@ def _match(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, ins.operands[2])
 
 
-_REDUCE: dict[str, Any] = {
+_REDUCE: dict[str, np.ufunc] = {
     "add": np.add, "min": np.minimum, "max": np.maximum,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
 
 
-def _redux(machine: Machine, ins: PtxInstruction) -> Any:
+def _redux(machine: Machine, ins: PtxInstruction) -> Run:
     """`redux.sync.op.type d, a, mask`: one value of all lanes of the mask."""
     name = next(p for p in ins.parts if p in _REDUCE)
     operation, type_ = _REDUCE[name], types_of(ins)[-1]
@@ -177,7 +180,7 @@ def _redux(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, ins.operands[2])
 
 
-def _elect(machine: Machine, ins: PtxInstruction) -> Any:
+def _elect(machine: Machine, ins: PtxInstruction) -> Run:
     """`elect.sync d|p, mask`: the predicate holds for the first lane of the mask."""
     first, _, second = ins.operands[0].partition("|")
     put, leader = machine.registers.write(first, "b32", ins), machine.registers.write(second, "pred", ins)
@@ -190,7 +193,7 @@ def _elect(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, ins.operands[1])
 
 
-def _activemask(machine: Machine, ins: PtxInstruction) -> Any:
+def _activemask(machine: Machine, ins: PtxInstruction) -> Run:
     put = machine.registers.write(ins.operands[0], "b32", ins)
 
     def run(on: Lanes) -> None:

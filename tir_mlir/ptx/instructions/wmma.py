@@ -3,8 +3,9 @@ in rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from tir_mlir.ptx.types import UNSIGNED
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import PtxInstruction
+    from tir_mlir.ptx.registers import Run
 
 
 CHUNK = 16
@@ -38,7 +40,7 @@ class WmmaTile:
     def size(self) -> int:
         return fragments.element_bytes(self.type)
 
-    def read(self, machine: Machine, ins: PtxInstruction, operand: str) -> Any:
+    def read(self, machine: Machine, ins: PtxInstruction, operand: str) -> Callable[[np.ndarray], np.ndarray]:
         """A function of lanes [warp, 32] -> elements [warp, rows, columns] as bits."""
         gets = [machine.registers.read(n, f"b{8 * self._width()}", ins) for n in self._names(ins, operand)]
 
@@ -49,7 +51,7 @@ class WmmaTile:
 
         return elements
 
-    def write(self, machine: Machine, ins: PtxInstruction, operand: str) -> Any:
+    def write(self, machine: Machine, ins: PtxInstruction, operand: str) -> Callable[[np.ndarray, np.ndarray], None]:
         """A function that stores elements [warp, rows, columns] in the registers."""
         names = self._names(ins, operand)
         puts = [machine.registers.write(n, f"b{8 * self._width()}", ins) for n in names]
@@ -84,7 +86,9 @@ def _tile(ins: PtxInstruction, part: str, type_: str) -> WmmaTile:
     return WmmaTile(*{"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[part], type_)
 
 
-def _memory(machine: Machine, ins: PtxInstruction, operands: tuple[str, ...], tile: WmmaTile) -> Any:
+def _memory(
+    machine: Machine, ins: PtxInstruction, operands: tuple[str, ...], tile: WmmaTile
+) -> Callable[[np.ndarray], list[tuple[Space, np.ndarray, np.ndarray]]]:
     """A function of lanes [warp, 32] -> memory and the flat position of each element [warp, rows, columns]."""
     address = machine.registers.address(operands[0], ins)
     stride = machine.registers.read(operands[1], "u32", ins) if len(operands) > 1 else None
@@ -118,7 +122,7 @@ def _memory(machine: Machine, ins: PtxInstruction, operands: tuple[str, ...], ti
     return check_accesses
 
 
-def _load(machine: Machine, ins: PtxInstruction) -> Any:
+def _load(machine: Machine, ins: PtxInstruction) -> Run:
     """`wmma.load.a.sync.aligned.row.shape.type {r...}, [address]{, stride}`."""
     tile = _tile(ins, ins.parts[2], types_of(ins)[-1])
     addresses, write = _memory(machine, ins, ins.operands[1:], tile), tile.write(machine, ins, ins.operands[0])
@@ -135,7 +139,7 @@ def _load(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _store(machine: Machine, ins: PtxInstruction) -> Any:
+def _store(machine: Machine, ins: PtxInstruction) -> Run:
     """`wmma.store.d.sync.aligned.row.shape.type [address], {r...}{, stride}`."""
     tile = _tile(ins, "d", types_of(ins)[-1])
     address, value, *stride = ins.operands
@@ -151,7 +155,7 @@ def _store(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _product(machine: Machine, ins: PtxInstruction) -> Any:
+def _product(machine: Machine, ins: PtxInstruction) -> Run:
     """`wmma.mma.sync.aligned.alayout.blayout.shape.d.c d, a, b, c` (of f16), or with all four types."""
     types = types_of(ins)
     if len(types) == 2:
@@ -171,7 +175,7 @@ def _product(machine: Machine, ins: PtxInstruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _wmma(machine: Machine, ins: PtxInstruction) -> Any:
+def _wmma(machine: Machine, ins: PtxInstruction) -> Run:
     return {"load": _load, "store": _store, "mma": _product}[ins.parts[1]](machine, ins)
 
 
