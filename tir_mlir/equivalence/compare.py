@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from mlir import ir
@@ -53,6 +53,10 @@ from tir_mlir.equivalence.result import Difference, Result, written_by
 from tir_mlir.equivalence.typed_arenas import ARENA_NOTE, uses_arenas
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.ir import Index
+
 
 Pair = tuple[Func, Func, CallSignature, CallSignature]
 
@@ -251,7 +255,7 @@ class Comparison:
             return Difference(self.name, recipe.known, text, site.buffer)
         return None
 
-    def _ignore_ties(self, arrays: list[list[Any]]) -> list[list[Any]]:
+    def _ignore_ties(self, arrays: list[list[inputs.Argument]]) -> list[list[inputs.Argument | None]]:
         """The results but those that data with equal elements leaves unspecified; a difference of these is a note."""
         free = tie_dependent_parameters(self.funcs[0])
         if free and (diff := _first_difference(*([a if n in free else None for n, a in enumerate(s)] for s in arrays))):
@@ -264,19 +268,21 @@ class Comparison:
 
     def _rerun_with_poison(
         self, original: compile.CheckedProgram, recipe: inputs.ArgumentGenerator, kind: str, rotation: int, seed: int
-    ) -> list[Any]:
+    ) -> list[inputs.Argument]:
         """The results of the original with other contents of its allocations at the start."""
         arrays = recipe.arrays(seed, kind, exact=True)
         original.run(self.signatures[0].name, arrays, rotation, _poison(2, seed), scale=self.scale)
         return arrays
 
-    def _find_written_difference(self, arrays: Sequence[Sequence[Any]]) -> tuple[int, tuple[int, ...]] | None:
+    def _find_written_difference(
+        self, arrays: Sequence[Sequence[inputs.Argument | None]]
+    ) -> tuple[int, tuple[int, ...]] | None:
         """A difference in a buffer that the program names where it writes, if that memory has several names."""
         params = self.signatures[0].params
         sides = [[a if getattr(p, "written", False) else None for a, p in zip(s, params, strict=True)] for s in arrays]
         return _first_difference(*sides)
 
-    def _refuse_undefined(self, arrays: Sequence[Sequence[Any]], kind: str) -> NoReturn:
+    def _refuse_undefined(self, arrays: Sequence[Sequence[inputs.Argument | None]], kind: str) -> NoReturn:
         number, index = _first_difference(*arrays) or (0, ())
         where = f"{self.signatures[0].params[number].name}[{', '.join(map(str, index))}]"
         raise NotChecked(
@@ -284,31 +290,39 @@ class Comparison:
             " computes is not defined, so no step can be said to change it; write the buffer before it is read"
         )
 
-    def _convert_layouts(self, arrays: list[Any], recipe: inputs.ArgumentGenerator) -> list[Any]:
+    def _convert_layouts(
+        self, arrays: Sequence[inputs.Argument], recipe: inputs.ArgumentGenerator
+    ) -> list[inputs.Argument]:
         """The arguments in the layouts of the scheduled program."""
         moved = list(arrays)
         for number, map_ in self.moves.items():
             param = self.signatures[1].params[number]
             assert isinstance(param, BufferParam)
             moved[number] = map_.map_ndarray(
-                arrays[number], shape=inputs.shape_of(param, recipe.known), sizes=recipe.known
+                np.asarray(arrays[number]), shape=inputs.shape_of(param, recipe.known), sizes=recipe.known
             )
         return moved
 
-    def _restore_layouts(self, arrays: list[Any], like: Sequence[Any], recipe: inputs.ArgumentGenerator) -> list[Any]:
+    def _restore_layouts(
+        self, arrays: Sequence[inputs.Argument], like: Sequence[inputs.Argument], recipe: inputs.ArgumentGenerator
+    ) -> list[inputs.Argument]:
         restored = list(arrays)
         for number, map_ in self.moves.items():
-            shape = like[number].shape
+            shape = np.shape(like[number])
             targets = map_.map_indices(list(np.indices(shape)), recipe.known)
-            restored[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in targets)]
+            restored[number] = np.asarray(arrays[number])[tuple(np.broadcast_to(p, shape) for p in targets)]
         return restored
 
     def _run_both(
-        self, sides: Sequence[compile.CheckedProgram], arrays: Sequence[Sequence[Any]], rotation: int, seed: int
-    ) -> list[Any]:
+        self,
+        sides: Sequence[compile.CheckedProgram],
+        arrays: Sequence[Sequence[inputs.Argument | None]],
+        rotation: int,
+        seed: int,
+    ) -> list[compile.OutOfBounds | None]:
         """Run both programs, concurrently if they are different code."""
 
-        def one(n: int) -> Any:
+        def one(n: int) -> compile.OutOfBounds | None:
             return sides[n].run(self.signatures[n].name, arrays[n], rotation, _poison(n, seed), scale=self.scale)
 
         if sides[0] is sides[1]:
@@ -334,7 +348,7 @@ class Comparison:
                 arrays = self._convert_layouts(arrays, recipe)
                 moved = self.moves.get(number)
                 position = tuple(moved.map_indices(list(index), recipe.known)) if moved else index
-            flat = int(np.ravel_multi_index(position, arrays[number].shape)) if position else 0
+            flat = int(np.ravel_multi_index(position, np.shape(arrays[number]))) if position else 0
             seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat, self.scale)
             writers.append(seen.program.writer(seen.writers))
         words = [
@@ -400,11 +414,11 @@ def _shape_text(param: BufferParam) -> str:
 
 
 def _first_difference(
-    lhs: Sequence[Any], rhs: Sequence[Any], repeat: Sequence[Any] | None = None
+    lhs: Sequence[object], rhs: Sequence[object], repeat: Sequence[object] | None = None
 ) -> tuple[int, tuple[int, ...]] | None:
     """The first argument and index at which two sets of arguments differ; only where `repeat` is as `lhs`, if given."""
     for number, (a, b) in enumerate(zip(lhs, rhs, strict=True)):
-        if isinstance(a, np.ndarray) and not np.array_equal(a, b):
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and not np.array_equal(a, b):
             differ = a != b if repeat is None else (a != b) & (a == repeat[number])
             if differ.any():
                 return number, tuple(int(i) for i in np.argwhere(differ)[0])
@@ -414,7 +428,7 @@ def _first_difference(
 _run_lock = threading.RLock()  # cached programs have one state
 
 
-def equivalent(original: Any, scheduled: Any, *, seed: int = 0) -> Result:
+def equivalent(original: object, scheduled: object, *, seed: int = 0) -> Result:
     """Run two modules or functions on the same data and compare every element of every buffer, bit by bit.
 
     Floats are elements of the prime field p = 2^61 - 1 (sums are associative, division is exact); `exp` and rounding
@@ -450,7 +464,7 @@ def compare(
     return result
 
 
-def _module(program: Any) -> ir.Module:
+def _module(program: object) -> ir.Module:
     module = held_module(program)
     if module is None:
         raise TypeError(f"equivalent takes modules, functions or schedules, not {type(program).__name__}")
@@ -513,7 +527,9 @@ def reverse_iterations(module: ir.Module, loop: Loop, func: Func) -> ir.Module |
     copy = clone_module(module)
     same = next(f for f in funcs(copy) if f.name == func.name)
     copied_loop = Loop(_loops(same)[number])
-    substitute({copied_loop.var: copied_loop.lower + copied_loop.upper - 1 - copied_loop.var}, copied_loop.op)
+    substitute(
+        {copied_loop.var: copied_loop.lower + copied_loop.upper - 1 - Index.from_value(copied_loop.var)}, copied_loop.op
+    )
     return copy
 
 

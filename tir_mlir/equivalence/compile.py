@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -55,6 +55,11 @@ from tir_mlir.runtime.drivers import jit
 from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 
+if TYPE_CHECKING:
+    from tir_mlir.runtime.call.signature import CallSignature
+    from tir_mlir.runtime.timing import Clock
+
+
 EXACT, NAN = "exact", "nan"
 
 LOWER = (
@@ -79,7 +84,7 @@ class CheckedProgram:
     def __init__(
         self,
         code: jit.Jit,
-        signatures: Mapping[str, Any],
+        signatures: Mapping[str, CallSignature],
         sites: list[instrument.Site],
         build: OpBuilder,
         allocates: bool,
@@ -95,7 +100,7 @@ class CheckedProgram:
         self.allocates = allocates
 
     def run(
-        self, name: str, arrays: Sequence[Any], rotation: int, poison: int, target: int = -1, scale: int = 1
+        self, name: str, arrays: Sequence[object], rotation: int, poison: int, target: int = -1, scale: int = 1
     ) -> OutOfBounds | None:
         """Run a function, with an order of this start and scale. Returns its out-of-bounds accesses."""
         self._state[:] = 0
@@ -238,7 +243,7 @@ def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int
         raise NotChecked(str(error)) from error
     libs = jit.needed_libraries(module, [])
     passes = object_code.NO_PASSES if quick else object_code.LIGHT_PASSES
-    clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
+    clock: Clock = lambda _: nullcontext()  # noqa: E731
     return jit.Jit(jit.compile_program(LoweredProgram(module), names, libs, clock, passes=passes), names)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from mlir import ir
 
@@ -30,13 +30,17 @@ from tir_mlir.passes.lower.blocks import scopes
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
+TracedValue: TypeAlias = "tuple[Any, ...] | int | float | None"
+"""What a value is, see `_source`."""
+
+
 @dataclass(frozen=True)
 class _TracedCall:
     """A call with its operands traced to pointers, strides, offsets and constants; other operands are None."""
 
     op: ir.Operation
     callee: str
-    given: list[Any]
+    given: list[TracedValue]
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def call_of(op: ir.Operation) -> _TracedCall:
     return _TracedCall(op, _callee(op), [_source(v) for v in op.operands])
 
 
-def _source(value: ir.Value) -> Any:
+def _source(value: ir.Value) -> TracedValue:
     """("pointer", memref), ("base", memref), ("stride", memref, dimension, factor), ("offset", memref), a number, an
     operation on such values, (name, map, operand, ...), or None."""
     owner = value.owner
@@ -130,7 +134,7 @@ def _source(value: ir.Value) -> Any:
     if isa(op, IndexCastSIOp):
         return _source(IndexCastSIOp(op).source)
     if isa(op, StridedMetadataOp):
-        return _metadata(op, list(op.results).index(value))
+        return _metadata(op, ir.OpResult(value).result_number)
     if isa(op, IntToPtrOp):
         memref = pointee(op)
         return None if memref is None else _pointer(op, memref)
@@ -138,7 +142,7 @@ def _source(value: ir.Value) -> Any:
         index = read_apply(op.results[0])
         (stride,) = index.values if len(index.values) == 1 else (None,)
         factor = None if stride is None else step(index, stride)
-        if factor is not None and index.is_equal_to(Index.from_value(stride) * factor):
+        if stride is not None and factor is not None and index.is_equal_to(Index.from_value(stride) * factor):
             return _scale_stride([_source(stride), factor])
         return _operation(op, str(op.attributes["map"]))
     if isa(op, MulIOp) and (product := _scale_stride([_source(v) for v in op.operands])) is not None:
@@ -146,7 +150,7 @@ def _source(value: ir.Value) -> Any:
     return _operation(op) if is_scalar(op.name) else None
 
 
-def _metadata(op: ir.Operation, number: int) -> Any:
+def _metadata(op: ir.Operation, number: int) -> TracedValue:
     """The offset or a stride, of the results (base, offset, sizes, strides)."""
     rank = (len(op.results) - 2) // 2
     if number == 1:
@@ -154,20 +158,20 @@ def _metadata(op: ir.Operation, number: int) -> Any:
     return ("stride", StridedMetadataOp(op).source, number - 2 - rank, 1) if number >= 2 + rank else None
 
 
-def _operation(op: ir.Operation, facts: str = "") -> Any:
+def _operation(op: ir.Operation, facts: str = "") -> TracedValue:
     """An operation on traced values; None if one of them is not."""
     operands = [_source(v) for v in op.operands]
     return None if None in operands else (op.name, facts, *operands)
 
 
-def _scale_stride(factors: list[Any]) -> Any:
+def _scale_stride(factors: list[TracedValue]) -> TracedValue:
     """A stride times a number."""
     number = next((f for f in factors if isinstance(f, int)), None)
     stride = next((f for f in factors if isinstance(f, tuple) and f[0] == "stride"), None)
     return None if number is None or stride is None else (*stride[:3], stride[3] * number)
 
 
-def _pointer(op: ir.Operation, memref: ir.Value) -> Any:
+def _pointer(op: ir.Operation, memref: ir.Value) -> TracedValue:
     """("pointer", memref) for the first element, base + offset * size; ("base", memref) for what offsets count from."""
     cast = IndexCastSIOp(IntToPtrOp(op).address.owner.operation)
     sum_ = cast.source.owner.operation
@@ -206,7 +210,7 @@ def _bind_memrefs(
     return bound if fits else None
 
 
-def _unify(wanted: Any, given: Any, impl: Func, bound: dict[int, ir.Value]) -> bool:
+def _unify(wanted: TracedValue, given: TracedValue, impl: Func, bound: dict[int, ir.Value]) -> bool:
     """Whether an operand is the wanted one, with memrefs for the parameters; these are added to `bound`."""
     if not isinstance(wanted, tuple):
         return wanted is not None and wanted == given

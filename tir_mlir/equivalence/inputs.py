@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from mlir import ir
@@ -88,6 +88,10 @@ def shape_of(param: BufferParam, sizes: Mapping[str, int]) -> tuple[int, ...]:
 # --- arrays -------------------------------------------------------------------------------------------------------
 
 
+Argument: TypeAlias = "np.ndarray | float"
+"""Of a program: an array or a number."""
+
+
 @dataclass(frozen=True)
 class ArgumentGenerator:
     """A generator of arguments of a function. `limits[i]`: argument i holds indices into that extent."""
@@ -96,12 +100,14 @@ class ArgumentGenerator:
     known: Mapping[str, int]
     limits: Mapping[int, int]
 
-    def arrays(self, seed: int, kind: str, exact: bool) -> list[Any]:
+    def arrays(self, seed: int, kind: str, exact: bool) -> list[Argument]:
         """Arguments, deterministic in the seed."""
         random = np.random.default_rng(seed)
         return [self._argument(n, p, random, kind, exact) for n, p in enumerate(self.signature.params)]
 
-    def _argument(self, number: int, param: Any, random: np.random.Generator, kind: str, exact: bool) -> Any:
+    def _argument(
+        self, number: int, param: BufferParam | ScalarParam, random: np.random.Generator, kind: str, exact: bool
+    ) -> Argument:
         if isinstance(param, ScalarParam):
             if param.is_index:
                 return self.known[param.name]
@@ -189,27 +195,30 @@ class OverlappingArguments(ArgumentGenerator):
 
     shift: int = 0
 
-    def arrays(self, seed: int, kind: str, exact: bool) -> list[Any]:
+    def arrays(self, seed: int, kind: str, exact: bool) -> list[Argument]:
         """Arguments, deterministic in the seed; each element has one value in all buffers that hold it."""
         arguments = super().arrays(seed, kind, exact)
-        groups: dict[np.dtype, list[int]] = {}
+        groups: dict[np.dtype, dict[int, np.ndarray]] = {}
         for number, param in enumerate(self.signature.params):
-            if isinstance(param, BufferParam) and param.strides is None and param.dtype != "bool":
-                groups.setdefault(arguments[number].dtype, []).append(number)
-        for numbers in groups.values():
-            self._overlay(arguments, numbers)
+            array = arguments[number]
+            if isinstance(param, BufferParam) and param.strides is None and isinstance(array, np.ndarray):
+                if param.dtype != "bool":
+                    groups.setdefault(array.dtype, {})[number] = array
+        for arrays in groups.values():
+            for number, view in zip(arrays, self._overlay(list(arrays.values())), strict=True):
+                arguments[number] = view
         return arguments
 
-    def _overlay(self, arrays: list[Any], numbers: list[int]) -> None:
-        """Replace some arrays by views of one memory."""
-        first = -min(0, self.shift) * (len(numbers) - 1)
-        starts = [first + i * self.shift for i in range(len(numbers))]
-        ends = [start + arrays[n].size for start, n in zip(starts, numbers, strict=True)]
-        memory = np.zeros(max(ends), arrays[numbers[0]].dtype)
-        for start, end, n in zip(starts, ends, numbers, strict=True):
-            view = memory[start:end].reshape(arrays[n].shape)
-            view[...] = arrays[n]
-            arrays[n] = view
+    def _overlay(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Views of one memory that hold arrays; where they overlap, the last one."""
+        first = -min(0, self.shift) * (len(arrays) - 1)
+        starts = [first + i * self.shift for i in range(len(arrays))]
+        ends = [start + a.size for start, a in zip(starts, arrays, strict=True)]
+        memory = np.zeros(max(ends), arrays[0].dtype)
+        views = [memory[s:e].reshape(a.shape) for s, e, a in zip(starts, ends, arrays, strict=True)]
+        for view, array in zip(views, arrays, strict=True):
+            view[...] = array
+        return views
 
     def __str__(self) -> str:
         distance = "in the same memory" if not self.shift else f"starting {abs(self.shift)} element apart"

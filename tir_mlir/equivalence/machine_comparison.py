@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -28,6 +28,11 @@ from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.call.signature import BufferParam, ScalarParam
 from tir_mlir.target import CUDA, ptx_target
 
+if TYPE_CHECKING:
+    from tir_mlir.runtime.call.signature import ProgramFunction
+    from tir_mlir.target import AnyTarget
+
+
 FULL_WORK, TRIED_WORK = 1 << 23, 1 << 27
 """As for the check over the field, see `verify_schedule`: a machine in NumPy takes longer."""
 TOLERANCES = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e-6}
@@ -35,7 +40,7 @@ TOLERANCES = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e-
 another order, differ by a few bits."""
 
 
-def gpu_of(target: Any) -> CUDA:
+def gpu_of(target: str | AnyTarget) -> CUDA:
     """The GPU of the argument of `verify`. Raises NotChecked for another target."""
     gpu = ptx_target(target)
     if gpu is None:
@@ -89,7 +94,9 @@ class MachineComparison(Comparison):
                 return difference
         return None
 
-    def _find_difference(self, functions: tuple[Any, Any], recipe: ExactArguments) -> Difference | None:
+    def _find_difference(
+        self, functions: tuple[ProgramFunction, ProgramFunction], recipe: ExactArguments
+    ) -> Difference | None:
         kind = inputs.SMALL if self.has_floats else inputs.UNIFORM
         expected, arrays = (recipe.arrays(self.seed, kind, exact=False) for _ in range(2))
         functions[0](*expected)
@@ -101,9 +108,10 @@ class MachineComparison(Comparison):
         results = self._restore_layouts(moved, arrays, recipe)
         for number, param in enumerate(self.signatures[0].params):
             if isinstance(param, BufferParam):
-                index = self._differs(param, expected[number], results[number])
+                sides = np.asarray(expected[number]), np.asarray(results[number])
+                index = self._differs(param, *sides)
                 if index is not None:
-                    return self._element(param, index, expected[number], results[number], recipe)
+                    return self._element(param, index, *sides, recipe)
         return None
 
     def _sizes_suffix(self, recipe: inputs.ArgumentGenerator) -> str:
@@ -140,7 +148,9 @@ class ExactArguments(inputs.ArgumentGenerator):
 
     positive: bool = False
 
-    def _argument(self, number: int, param: Any, random: np.random.Generator, kind: str, exact: bool) -> Any:
+    def _argument(
+        self, number: int, param: BufferParam | ScalarParam, random: np.random.Generator, kind: str, exact: bool
+    ) -> inputs.Argument:
         is_size = isinstance(param, ScalarParam) and param.is_index
         if is_size or not param.dtype.startswith(("float", "bfloat")):
             return super()._argument(number, param, random, kind, exact)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -18,7 +17,9 @@ _FIRST_BIT = 16
 """The position of a bfloat16 in the float32 of the same value."""
 
 
-def random_arguments(module: ir.Module, signature: CallSignature, sizes: Mapping[str, int], seed: int) -> list[Any]:
+def random_arguments(
+    module: ir.Module, signature: CallSignature, sizes: Mapping[str, int], seed: int
+) -> list[inputs.Argument]:
     """One argument a parameter: floats of 0.5 to 1.5, integers of the whole range, indices inside what they index.
 
     Results start with random contents, so that an element that is not written shows. Raises TuneError for shape
@@ -33,7 +34,7 @@ def random_arguments(module: ir.Module, signature: CallSignature, sizes: Mapping
         limits = inputs.index_limits(next(f for f in funcs(module) if f.name == signature.name))
     arrays = inputs.ArgumentGenerator(signature, sizes, limits).arrays(seed, inputs.UNIFORM, exact=False)
     return [
-        cast_to_dtype(value, p.dtype) if isinstance(p, BufferParam) else value
+        cast_to_dtype(np.asarray(value), p.dtype) if isinstance(p, BufferParam) else value
         for value, p in zip(arrays, signature.params, strict=True)
     ]
 
@@ -52,10 +53,10 @@ def as_float(values: np.ndarray, dtype: str) -> np.ndarray:
     return np.asarray(values).astype(np.float64)
 
 
-def copy_aligned(values: Sequence[Any], signature: CallSignature) -> list[Any]:
+def copy_aligned(values: Sequence[inputs.Argument], signature: CallSignature) -> list[inputs.Argument]:
     """Copies of arguments where a call takes them: at boundaries of cache lines, with the strides of the parameters."""
     return [
-        _copy(value, p) if isinstance(p, BufferParam) else value
+        _copy(np.asarray(value), p) if isinstance(p, BufferParam) else value
         for value, p in zip(values, signature.params, strict=True)
     ]
 

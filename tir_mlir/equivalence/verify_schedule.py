@@ -198,13 +198,14 @@ class ScaledProgram:
                 return arguments | {"decision": [new // inner, *decision[1:]]}
         return arguments
 
-    def _factors(self, factors: list[Any]) -> list[Any]:
+    def _factors(self, factors: list[int | None]) -> list[int | None]:
         first, *tail = factors
-        if not tail or not all(isinstance(f, int) for f in tail):
+        numbers = [f for f in tail if isinstance(f, int)]
+        if not tail or len(numbers) != len(tail):
             return factors
-        if first is None and _is_extent(prod(tail), self.extents):
+        if first is None and _is_extent(prod(numbers), self.extents):
             return [1, None, *tail[1:]]
-        if isinstance(first, int) and _is_extent(prod(factors), self.extents):
+        if isinstance(first, int) and _is_extent(first * prod(numbers), self.extents):
             return [None, *tail]
         return factors
 
@@ -409,7 +410,7 @@ def _collect(expr: ir.AffineExpr, factor: int, divisors: set[int], factors: dict
 # --- axes: which extents of loops, blocks and buffers must change together --------------------------------------------
 
 
-Node = tuple[Any, ...]
+Node = tuple[str, str | int, int] | tuple[str, int]
 """("dim", buffer name, axis), ("iter", block id, number), ("loop", loop id)."""
 
 _PLAIN = frozenset(
@@ -519,7 +520,7 @@ def _block(block: Block, axes: Axes, variables: dict[ir.Value, Node]) -> None:
         variables[it.var] = node
         axes.add(node, it.extent.as_constant() if it.min.as_constant() == 0 else None)
         value = it.binding.is_value()
-        if value in variables:
+        if value is not None and value in variables:
             axes.join(variables[value], node)
         else:
             axes.fixed |= {node, *(variables[v] for v in it.binding.values if v in variables)}
@@ -539,7 +540,7 @@ def _uses(op: ir.Operation, axes: Axes, variables: Mapping[ir.Value, Node]) -> N
 
 def _index(index: Index, dim: Node, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
     value = index.is_value()
-    if value in variables:
+    if value is not None and value in variables:
         axes.join(variables[value], dim)
         return
     linear = dim_factors(index.expr)

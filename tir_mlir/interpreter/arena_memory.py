@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,15 @@ from tir_mlir.interpreter.floats import ROUND, f16, f32
 from tir_mlir.interpreter.memory import BYTES, Memory, View, row_major
 from tir_mlir.interpreter.poison import is_poison
 
+if TYPE_CHECKING:
+    from tir_mlir.interpreter.poison import Number
+
+
 _CODES = {"f64": "<d", "f32": "<f", "f16": "<e"}
 _MAKE = {"f32": f32, "f16": f16}
 
 
-def encode_number(kind: str, value: Any) -> list[int]:
+def encode_number(kind: str, value: Number) -> list[int]:
     """The bytes of a number in memory, as elements of an int8 buffer."""
     if kind in _CODES:
         raw = struct.pack(_CODES[kind], ROUND[kind](value))
@@ -28,7 +32,7 @@ def encode_number(kind: str, value: Any) -> list[int]:
     return list(np.frombuffer(raw, np.int8).tolist())
 
 
-def decode_number(kind: str, stored: list[int]) -> Any:
+def decode_number(kind: str, stored: list[int]) -> Number:
     """The number that bytes stand for."""
     raw = bytes(int(b) & 255 for b in stored)
     if kind in _CODES:
@@ -49,7 +53,7 @@ class ExactByte:
 
     __slots__ = ("kind", "value", "position")
 
-    def __init__(self, kind: str, value: Any, position: int):
+    def __init__(self, kind: str, value: Number, position: int):
         self.kind, self.value, self.position = kind, value, position
 
     def __int__(self) -> int:
@@ -66,7 +70,7 @@ class Elements:
         self.arena, self.start, self.kind, self.exact, self.name = arena, start, kind, exact, name
         self.width = _width(kind)
 
-    def __getitem__(self, number: int) -> Any:
+    def __getitem__(self, number: int) -> Number:
         first = self.start + number * self.width
         stored = self.arena.data[first : first + self.width]
         if len(stored) < self.width:
@@ -79,7 +83,7 @@ class Elements:
         scalar = decode_number(self.kind, stored)
         return scalar.item() if self.exact and isinstance(scalar, np.generic) else scalar
 
-    def _exact(self, stored: list[Any]) -> Any:
+    def _exact(self, stored: list[ExactByte]) -> Number:
         first = stored[0]
         complete = all(
             b.__class__ is ExactByte and b.value is first.value and b.position == n for n, b in enumerate(stored)
@@ -90,7 +94,7 @@ class Elements:
             f"{self.name} reads bytes of {self.arena.name} that another type has written: exact numbers have no bytes"
         )
 
-    def __setitem__(self, number: int, value: Any) -> None:
+    def __setitem__(self, number: int, value: Number) -> None:
         first = self.start + number * self.width
         if is_poison(value):
             self.arena.data[first : first + self.width] = [value] * self.width

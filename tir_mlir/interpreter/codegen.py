@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from mlir import ir
 
@@ -121,6 +121,10 @@ def writes(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+Breakpoint: TypeAlias = "str | bool | Callable[..., bool]"
+"""When to stop before a block: a condition over its iters, or always."""
+
+
 @dataclass
 class Options:
     """Options of a run.
@@ -134,7 +138,7 @@ class Options:
     counts: bool = True
     origins: bool = True
     aliased: bool = False
-    breakpoints: dict[str, Any] = field(default_factory=dict)
+    breakpoints: dict[str, Breakpoint] = field(default_factory=dict)
 
 
 @dataclass
@@ -147,9 +151,9 @@ class Shared:
     text: PythonText = field(default_factory=PythonText)
     tally: Tally = field(default_factory=Tally)
     variables: dict[ir.Value, str] = field(default_factory=dict)
-    made: dict[Any, str] = field(default_factory=dict)
-    kernels: Mapping[str, Any] = field(default_factory=dict)
-    alive: list[Any] = field(default_factory=list)
+    made: dict[Hashable, str] = field(default_factory=dict)
+    kernels: Mapping[str, Callable[..., object]] = field(default_factory=dict)
+    alive: list[object] = field(default_factory=list)
     watched: bool = False
     names: VariableNames = field(default_factory=VariableNames)
     pending: list[tuple[str, Func, Sequence[str | None], bool]] = field(default_factory=list)
@@ -169,7 +173,7 @@ class Shared:
             name, func, passed, anywhere = self.pending.pop(0)
             FunctionWriter(self, func, passed, anywhere).function(name)
 
-    def keep(self, thing: Any, hint: str) -> str:
+    def keep(self, thing: object, hint: str) -> str:
         """Bind a Python object to a name in the generated text. Equal hints must mean equal objects."""
         name = f"_{hint}"
         self.scope.setdefault(name, thing)
@@ -243,7 +247,7 @@ class FunctionWriter:
     def put(self, line: str) -> None:
         self.text.put(line)
 
-    def keep(self, thing: Any, hint: str) -> str:
+    def keep(self, thing: object, hint: str) -> str:
         return self.shared.keep(thing, hint)
 
     @property

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import parent_op
 from tir_mlir.dialect.ir.op_traits import WRITTEN_OPERAND
 from tir_mlir.dialect.ir.op_views import CountedLoopOp, YieldOp, isa
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.table import Table
+
 
 LOADS, STORES, FLOPS, RUNS = "loads", "stores", "flops", "runs"
 
@@ -62,7 +67,7 @@ class Report:
     name: str
     buffers: dict[str, Counts] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
-    results: dict[str, Any] = field(default_factory=dict)
+    results: dict[str, np.ndarray] = field(default_factory=dict)
     seconds: float = 0.0
 
     @staticmethod
@@ -102,7 +107,7 @@ class Report:
 
     __repr__ = __str__
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> Table:
         from rich.table import Table
 
         table = Table(title=self.name, caption=f"blocks run: {self._blocks()}" if self.runs else None)

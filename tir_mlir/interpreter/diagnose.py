@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Any
 
 from mlir import ir
 
@@ -48,7 +47,7 @@ class StopLocation:
     """A source line of the program and the values of its variables."""
 
     op: ir.Operation
-    known: Mapping[str, Any]
+    known: Mapping[str, object]
     variables: Mapping[ir.Value, str]
 
     @property
@@ -82,7 +81,9 @@ class StopLocation:
         return isinstance(self.known.get(self.variables.get(value, "")), int)
 
     def _value_of(self, value: ir.Value) -> int:
-        return self.known[self.variables[value]]
+        known = self.known[self.variables[value]]
+        assert isinstance(known, int)
+        return known
 
     def line(self) -> tuple[str, int] | None:
         """The user's file and line."""
@@ -113,7 +114,7 @@ class Diagnoser:
         stack = [(f, line) for f, line in frames if f.f_code.co_filename == self.filename]
         if not stack:
             return None
-        frame_vars: dict[str, Any] = {}
+        frame_vars: dict[str, object] = {}
         for frame, _ in stack[-1:] if not stack[-1][0].f_code.co_name.endswith("_deep") else stack:
             frame_vars |= frame.f_locals
         op = self.owners[stack[-1][1] - 1]
@@ -150,8 +151,8 @@ class Diagnoser:
             return diagnosis if location is None else _with_location(diagnosis, location)
 
 
-def _numbers(frame_vars: Mapping[str, Any]) -> dict[str, int]:
-    return {n: v for n, v in frame_vars.items() if v.__class__ is int}
+def _numbers(frame_vars: Mapping[str, object]) -> dict[str, int]:
+    return {n: v for n, v in frame_vars.items() if type(v) is int}
 
 
 def _as_interpreter_error(error: BaseException, location: StopLocation | None) -> InterpreterError:
@@ -229,10 +230,10 @@ class Watch:
     """The accesses of the active concurrent loops: {(memory, offset): [iteration, written, reduction]} per loop."""
 
     def __init__(self) -> None:
-        self.frames: list[tuple[str, tuple[int, ...], str, dict[Any, list[Any]]]] = []
-        self.now: list[Any] = []
+        self.frames: list[tuple[str, tuple[int, ...], str, dict[tuple[int, int], list[int | None]]]] = []
+        self.now: list[int] = []
 
-    def enter(self, name: str, private: tuple[Any, ...], together: str) -> None:
+    def enter(self, name: str, private: tuple[View, ...], together: str) -> None:
         """Enter a loop. `private`: buffers used only inside it; an iteration that writes an element first may use it.
         `together`: "threads" of one block, or "lanes", may reduce into one element; lanes also into a reduction
         initialized outside (a negative number: see `memory_ops.reduction`)."""
@@ -270,7 +271,7 @@ class Watch:
 class IterationConflict(RaceError):
     """A conflict between two iterations; gets its message once the location is known."""
 
-    def __init__(self, memory: Memory, offset: int, write: bool, loop: str, iteration: Any, earlier: Any):
+    def __init__(self, memory: Memory, offset: int, write: bool, loop: str, iteration: int, earlier: int | None):
         self.at = offset
         self.what = ("written" if write else "read", loop, iteration, earlier)
         super().__init__("", memory.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -14,9 +14,12 @@ from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.target import ptx_target
 
+if TYPE_CHECKING:
+    from tir_mlir.target import AnyTarget
+
 
 def run_kernels(
-    module: ir.Module, signature: CallSignature, args: Sequence[Any], target: Any, **refused: Any
+    module: ir.Module, signature: CallSignature, args: Sequence[object], target: str | AnyTarget, **refused: object
 ) -> ProgramReport:
     """Run a function of a module on arrays in main memory, which get the results.
 
@@ -36,4 +39,5 @@ def run_kernels(
     arrays = list(args)
     for slot, array in zip(packed.plan, packed.arrays, strict=True):
         arrays[slot.index] = array
-    return run(build(module, target=gpu)[signature.name], arrays)
+    function = build(module, target=gpu)[signature.name]
+    return run(function, arrays)

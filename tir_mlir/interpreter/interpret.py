@@ -8,7 +8,7 @@ import linecache
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mlir import ir
@@ -44,6 +44,13 @@ from tir_mlir.script.mlir_text import parse_mlir, read_text
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import SourceText
 
+if TYPE_CHECKING:
+    from tir_mlir.interpreter.codegen import Breakpoint
+    from tir_mlir.interpreter.poison import Number, Poison
+    from tir_mlir.ptx.program import ProgramReport
+    from tir_mlir.target import AnyTarget
+
+
 HANDLER_MODULES = (block_ops, call_ops, memory_ops, loop_ops, value_ops, vector_ops)
 """Modules that register op handlers."""
 _MAX_REGISTERED = 32
@@ -54,7 +61,7 @@ _registered_sources: OrderedDict[str, None] = OrderedDict()
 class InterpretedProgram:
     """A compiled function: `call(*views)`; `tally` has its counters."""
 
-    def __init__(self, module: ir.Module, func: Func, options: Options, kernels: Mapping[str, Any]):
+    def __init__(self, module: ir.Module, func: Func, options: Options, kernels: Mapping[str, Callable[..., object]]):
         self.filename = f"<{func.name} in Python, {next(_count)}>"
         self.watch = Watch()
         self.scope: dict[str, Any] = {"_POISON": POISON, "_watch": self.watch}
@@ -73,7 +80,7 @@ class InterpretedProgram:
         self.scope |= {"_runs": self.tally.runs, "_more": self.tally.more}
         self.source = "\n".join(text.lines) + "\n"
         exec(compile(self.source, self.filename, "exec"), self.scope)
-        self.call: Callable[..., Any] = self.scope[name]
+        self.call: Callable[..., object] = self.scope[name]
 
     def show(self) -> None:
         """Register the generated text with linecache, for debuggers and tracebacks."""
@@ -83,7 +90,7 @@ class InterpretedProgram:
         while len(_registered_sources) > _MAX_REGISTERED:
             linecache.cache.pop(_registered_sources.popitem(last=False)[0], None)
 
-    def run(self, args: Sequence[Any]) -> None:
+    def run(self, args: Sequence[object]) -> None:
         """Run the function. Raises InterpreterError with the location."""
         try:
             with np.errstate(all="ignore"):
@@ -93,17 +100,17 @@ class InterpretedProgram:
 
 
 def interpret(
-    program: Any,
-    *arrays: Any,
+    program: object,
+    *arrays: object,
     name: str | None = None,
     exact: bool = False,
     strict: bool = False,
     unset: Sequence[str] = (),
-    breakpoints: Mapping[str, Any] | Sequence[str] = (),
-    kernels: Mapping[str, Callable[..., Any]] | None = None,
-    target: Any = None,
-    **named: Any,
-) -> Any:
+    breakpoints: Mapping[str, Breakpoint] | Sequence[str] = (),
+    kernels: Mapping[str, Callable[..., object]] | None = None,
+    target: str | AnyTarget | None = None,
+    **named: object,
+) -> Report | ProgramReport:
     """Run a program in Python with every access checked. Results are stored in the arrays; returns the counts.
 
     `program`: a module, function, Schedule, ir.Module, or text of TVMScript or MLIR, at any stage before the llvm
@@ -196,8 +203,9 @@ def _select_signature(candidates: Mapping[str, CallSignature], name: str | None)
     return candidates[name]
 
 
-def _breakpoints(module: ir.Module, breakpoints: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    stops = dict(breakpoints) if isinstance(breakpoints, Mapping) else dict.fromkeys(breakpoints, True)
+def _breakpoints(module: ir.Module, breakpoints: Mapping[str, Breakpoint] | Sequence[str]) -> dict[str, Breakpoint]:
+    given = breakpoints if isinstance(breakpoints, Mapping) else dict.fromkeys(breakpoints, True)
+    stops: dict[str, Breakpoint] = {**given}
     block_names = {Block(o).name for o in walk.ops(module.operation) if is_block(o)} | {"root"}
     for name in stops:
         if name not in block_names:
@@ -207,7 +215,7 @@ def _breakpoints(module: ir.Module, breakpoints: Mapping[str, Any] | Sequence[st
     return stops
 
 
-def _unwritten_error(function: str, view: View, index: tuple[int, ...], poison: Any) -> UnwrittenError:
+def _unwritten_error(function: str, view: View, index: tuple[int, ...], poison: Poison) -> UnwrittenError:
     element = f"{view.name}[{', '.join(map(str, index))}]"
     words = "is never written" if poison is POISON else f"depends on an uninitialized element{origin_text(poison)}"
     error = UnwrittenError(f"{function}: {element} {words}", view.name, index, view.shape)
@@ -215,7 +223,7 @@ def _unwritten_error(function: str, view: View, index: tuple[int, ...], poison: 
     return error
 
 
-def module_of(program: Any, expand: bool = True) -> ir.Module:
+def module_of(program: object, expand: bool = True) -> ir.Module:
     """A copy of the ir.Module of a module, function, Schedule, or text of TVMScript or MLIR (call inside `entered`).
     expand: for the interpreter, with calls of intrinsics and matrix functions as what they compute."""
     if isinstance(program, str):
@@ -273,7 +281,9 @@ def kind_of(dtype: str) -> str:
     return WIDE.get(dtype) or "i" + dtype.removeprefix("u").removeprefix("int")
 
 
-def order_arguments(signature: CallSignature, arrays: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+def order_arguments(
+    signature: CallSignature, arrays: Sequence[object], named: Mapping[str, object]
+) -> Sequence[object]:
     """The arrays of `interpret(program, *arrays, **named)` in the order of the parameters.
 
     Raises ArgumentError, for a misspelled option as well.
@@ -294,7 +304,7 @@ class CallArguments:
         self.packed: PackedArguments = Packer(signature).pack(args)
         self.values: list[Any] = list(self.packed.values)
         self.aliased = False
-        self._memories: dict[Any, Memory] = {}
+        self._memories: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Memory] = {}
         for slot, array in zip(self.packed.plan, self.packed.arrays, strict=True):
             param = signature.params[slot.index]
             assert isinstance(param, BufferParam)
@@ -339,7 +349,7 @@ class CallArguments:
         shape: Sequence[int],
         strides: Sequence[int],
         unset: bool,
-    ) -> list[Any]:
+    ) -> list[Number]:
         kind = kind_of(param.dtype)
         flat = numbers(np.ascontiguousarray(array).reshape(-1), kind)
         if self.exact:
@@ -347,12 +357,12 @@ class CallArguments:
         if unset:
             flat = [POISON] * len(flat)
         if tuple(strides) == row_major(shape) or not array.size:
-            return [POISON] * offset + flat
+            return [*[POISON] * offset, *flat]
         if min(strides) < 0:
             raise ArgumentError(
                 f"{self.signature.name}: {param.name!r} has negative strides, {tuple(strides)}; pass a copy"
             )
-        data = [POISON] * (offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)))
+        data: list[Number] = [POISON] * (offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)))
         for position, value in zip(self._element_offsets(shape, strides, offset), flat, strict=True):
             data[position] = value
         return data
@@ -374,7 +384,7 @@ class CallArguments:
                 contents[param.name] = flat.reshape(view.shape)
         return contents
 
-    def find_unwritten(self) -> tuple[View, tuple[int, ...], Any] | None:
+    def find_unwritten(self) -> tuple[View, tuple[int, ...], Poison] | None:
         """The first uninitialized element of an output parameter, or None."""
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam) and param.written and any(is_poison(v) for v in view.data):

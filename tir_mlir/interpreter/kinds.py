@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -10,6 +10,12 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.interpreter.floats import ROUND, f16, f32
 from tir_mlir.interpreter.memory import BYTES
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from tir_mlir.interpreter.poison import Number
+
 
 _FLOATS = {ir.F64Type: "f64", ir.F32Type: "f32", ir.F16Type: "f16", ir.BF16Type: "bf16"}
 
@@ -48,7 +54,7 @@ def size(kind: str) -> int:
     return BYTES.get(kind) or -(-width(kind) // 8)
 
 
-def numbers(array: np.ndarray, kind: str) -> list[Any]:
+def numbers(array: np.ndarray, kind: str) -> list[Number]:
     """The elements of a flat array as interpreter numbers."""
     if kind == "bf16":
         bits = array if array.dtype == np.uint16 else array.view(np.uint16)
@@ -60,7 +66,7 @@ def numbers(array: np.ndarray, kind: str) -> list[Any]:
     return array.tolist()
 
 
-def array_of(scalars: list[Any], dtype: Any, kind: str) -> np.ndarray:
+def array_of(scalars: list[Number], dtype: DTypeLike, kind: str) -> np.ndarray:
     """Interpreter numbers (exact ones are rounded) as a flat array."""
     if kind == "bf16":
         bits = (np.array([ROUND[kind](v) for v in scalars], np.float32).view(np.uint32) >> 16).astype(np.uint16)

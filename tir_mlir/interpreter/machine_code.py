@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -21,6 +21,11 @@ from tir_mlir.extensions import implement
 from tir_mlir.interpreter.interpret import interpret
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam, signatures
 from tir_mlir.runtime.library import Library
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.ir import Func
+    from tir_mlir.runtime.call.signature import ProgramFunction
+
 
 MOST_WORK = 1 << 19
 """Iterations up to which a program is interpreted; takes some seconds."""
@@ -55,14 +60,14 @@ class FunctionTraits:
     has_extrema: a maximum of zeros may have either sign.
     """
 
-    func: Any
+    func: Func
     limits: Mapping[int, int]
     rounds: bool
     sums: bool
     has_extrema: bool
 
     @staticmethod
-    def from_function(func: Any) -> FunctionTraits:
+    def from_function(func: Func) -> FunctionTraits:
         listed = walk.ops(func.op)
         names = {op.name for op in listed}
         reduces = any(is_block(op) and any(i.kind == "R" for i in Block(op).iters) for op in listed)
@@ -77,7 +82,9 @@ class FunctionTraits:
 class MachineArguments(inputs.ArgumentGenerator):
     """A generator of arguments for machine code."""
 
-    def _argument(self, number: int, param: Any, random: np.random.Generator, kind: str, exact: bool) -> Any:
+    def _argument(
+        self, number: int, param: BufferParam | ScalarParam, random: np.random.Generator, kind: str, exact: bool
+    ) -> inputs.Argument:
         if (isinstance(param, ScalarParam) and param.is_index) or "float" not in param.dtype:
             own = inputs.UNIFORM if kind == ENDS else inputs.SMALL
             value = super()._argument(number, param, random, own, False)
@@ -143,7 +150,7 @@ class Guarded:
         )
 
 
-def _check_function(call: Any, signature: CallSignature, module: ir.Module, facts: FunctionTraits) -> None:
+def _check_function(call: ProgramFunction, signature: CallSignature, module: ir.Module, facts: FunctionTraits) -> None:
     """Compare a function for each of its sizes and each kind of data that the program is defined on."""
     compared, refused = 0, ""
     try:
@@ -173,18 +180,20 @@ def _check_function(call: Any, signature: CallSignature, module: ir.Module, fact
         raise BuildError(f"verify=True: the interpreter refused all data; the last time: {refused}")
 
 
-def _reference_results(module: ir.Module, signature: CallSignature, recipe: MachineArguments, kind: str) -> list[Any]:
+def _reference_results(
+    module: ir.Module, signature: CallSignature, recipe: MachineArguments, kind: str
+) -> list[inputs.Argument]:
     arguments = recipe.arrays(0, kind, False)
     interpret(module, *arguments, name=signature.name)
     return arguments
 
 
 def _compare(
-    call: Any,
+    call: ProgramFunction,
     signature: CallSignature,
     recipe: MachineArguments,
     kind: str,
-    expected: Sequence[Any],
+    expected: Sequence[inputs.Argument],
     facts: FunctionTraits,
 ) -> None:
     arguments = recipe.arrays(0, kind, False)
@@ -195,7 +204,7 @@ def _compare(
     for param, guard, value in zip(signature.params, guards, expected, strict=True):
         if guard is None or not isinstance(param, BufferParam):
             continue
-        for index, has, wanted in _differences(param, guard.array, value, facts):
+        for index, has, wanted in _differences(param, guard.array, np.asarray(value), facts):
             element = f"{param.name}[{', '.join(map(str, index))}]" if index else param.name
             raise BuildError(
                 f"{signature.name}: machine code and interpreter differ: {element} is {has}, and {wanted} by the "
@@ -207,7 +216,7 @@ def _compare(
 
 def _differences(
     param: BufferParam, array: np.ndarray, wanted: np.ndarray, facts: FunctionTraits
-) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
+) -> Iterator[tuple[tuple[int, ...], np.generic, np.generic]]:
     """The elements that differ, with both numbers."""
     if "float" not in param.dtype:
         differ, a, b = array != wanted, array, wanted

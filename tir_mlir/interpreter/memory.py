@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import OutOfBoundsError
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.poison import POISON, is_poison
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from tir_mlir.interpreter.poison import Number
+
 
 _serial = itertools.count(1)
 _NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "index": "int64"}
@@ -69,7 +75,7 @@ class View:
             array[index] = reinterpret_unsigned(self.memory.dtype, self.data[self.offset_of(index)])
         return array
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
     def __getitem__(self, index: Any) -> Any:
@@ -78,7 +84,7 @@ class View:
             return reinterpret_unsigned(self.memory.dtype, self.data[self.offset_of([int(i) for i in index])])
         return self.numpy()[index]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Any, value: Number) -> None:
         index = index if isinstance(index, tuple) else (index,)
         self.data[self.offset_of([int(i) for i in index])] = _as(self.memory.dtype, value)
 
@@ -160,12 +166,12 @@ def raise_out_of_bounds(view: View, index: tuple[int, ...], lanes: str = "") -> 
     )
 
 
-def reinterpret_unsigned(kind: str, value: Any) -> Any:
+def reinterpret_unsigned(kind: str, value: Number) -> Number:
     """A number as its element kind has it: -56 of u8 is 200."""
     return value if kind[:1] != "u" or is_poison(value) else int(value) % (1 << int(kind[1:]))
 
 
-def _as(kind: str, value: Any) -> Any:
+def _as(kind: str, value: Number) -> Number:
     """Round a number to the element kind of a memory."""
     if kind in ROUND:
         return ROUND[kind](float(value))
@@ -173,7 +179,7 @@ def _as(kind: str, value: Any) -> Any:
     return bool(value) if kind == "i1" else (int(value) + half & mask) - half
 
 
-def _text(value: Any) -> str:
+def _text(value: Number) -> str:
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, (float, np.floating)):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from tir_mlir.dialect.diagnostics import UnwrittenError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from typing_extensions import TypeIs
+
+    from tir_mlir.interpreter.diagnose import Origin
 
 
 class Poison:
@@ -13,10 +19,10 @@ class Poison:
     __slots__ = ("origin",)
     __array_ufunc__ = None  # makes NumPy scalars defer to the operators of this class
 
-    def __init__(self, origin: Any = None):
+    def __init__(self, origin: Origin | str | None = None):
         self.origin = origin
 
-    def _spread(self, *_: Any) -> Poison:
+    def _spread(self, *_: object) -> Poison:
         return self
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _spread
@@ -44,9 +50,11 @@ class PoisonUse(UnwrittenError):
         self.poison = poison
 
 
+Number: TypeAlias = "float | np.floating | Poison"
+"""A number of the interpreter: one of Python, a float32 or float16 of NumPy, or poison."""
 POISON = Poison()
 """The value of uninitialized memory."""
 
 
-def is_poison(value: Any) -> bool:
+def is_poison(value: object) -> TypeIs[Poison]:
     return value.__class__ is Poison

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from tir_mlir.ptx.report import Report
 from tir_mlir.runtime import library
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, OneProcess
-from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target import CUDA
 
@@ -263,7 +263,7 @@ class ProgramReport:
     __repr__ = __str__
 
 
-def run(function: DeviceFunction, args: Sequence[object], one_block: bool = False) -> ProgramReport:
+def run(function: Any, args: Sequence[object], one_block: bool = False) -> ProgramReport:
     """Run a function of a library on NumPy arrays, which get the results; one_block: only the first of each launch.
 
     Raises ArgumentError, and PtxError for what the machine finds; the arrays are then unchanged.
@@ -337,6 +337,6 @@ def _sample(param: BufferParam, shape: tuple[int, ...], random: np.random.Genera
 
 
 @implement(library.report_kernels)
-def report(function: DeviceFunction, args: Sequence[object]) -> ProgramReport:
+def report(function: Any, args: Sequence[object]) -> ProgramReport:
     """The report of a function on arrays; without arrays, of the first block of each launch on small numbers."""
     return run(function, args) if args else run(function, sample_arguments(function.signature), one_block=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir
@@ -32,7 +32,7 @@ class _FunctionTable(dict[str, "ProgramFunction"]):
 
 
 @extension_point
-def report_kernels(function: ProgramFunction, args: Sequence[object]) -> ProgramReport:
+def report_kernels(function: Any, args: Sequence[object]) -> ProgramReport:
     """What the kernels of a function do on arguments, as the PTX machine counts it; without arguments, the first block
     of each launch on small numbers."""
     ...

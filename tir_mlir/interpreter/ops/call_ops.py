@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
@@ -16,6 +16,9 @@ from tir_mlir.equivalence import described_kernels
 from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, Shared, writes
 from tir_mlir.interpreter.kinds import kind_of, size
 from tir_mlir.interpreter.memory import Pointer, View
+
+if TYPE_CHECKING:
+    pass
 
 
 @writes("func.call")
@@ -63,7 +66,7 @@ class _Fit:
     """An intrinsic whose implementation calls the kernel: the arguments it passes, its parameters, and its description
     as a Python function."""
 
-    given: Sequence[Any]
+    given: Sequence[described_kernels.TracedValue]
     params: Sequence[ir.Value]
     shapes: Sequence[tuple[tuple[int, ...], tuple[int, ...], int]]
     meaning: str
@@ -111,7 +114,7 @@ class Described:
             python,
         )
 
-    def __call__(self, *args: Any) -> None:
+    def __call__(self, *args: object) -> None:
         matches = [(fit, views) for fit in self.fits if (views := _bind_views(fit, args)) is not None]
         if len({fit.meaning for fit, _ in matches}) != 1:
             reason = "several intrinsics with different descriptions match" if matches else "no intrinsic matches"

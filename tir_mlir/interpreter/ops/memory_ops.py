@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
@@ -38,6 +38,10 @@ from tir_mlir.interpreter.counters import LOADS, STORES
 from tir_mlir.interpreter.kinds import kind_of, size
 from tir_mlir.interpreter.memory import Pointer, View, alloc, raise_out_of_bounds
 from tir_mlir.interpreter.poison import POISON
+
+if TYPE_CHECKING:
+    from tir_mlir.interpreter.diagnose import Watch
+    from tir_mlir.interpreter.poison import Number
 
 
 def tuple_of(texts: Sequence[str]) -> str:
@@ -226,7 +230,7 @@ def elements(view: View) -> int:
     return number
 
 
-def copy_elements(source: View, target: View, watch: Any) -> None:
+def copy_elements(source: View, target: View, watch: Watch | None) -> None:
     """memref.copy, element by element. Raises OutOfBoundsError if the shapes differ."""
     if source.shape != target.shape:
         raise OutOfBoundsError(
@@ -301,7 +305,9 @@ def _pointed_offset(address: Pointer, width: int) -> int:
     return offset
 
 
-def load_through_pointer(address: Pointer, width: int, watch: Any, unwritten: Any) -> Any:
+def load_through_pointer(
+    address: Pointer, width: int, watch: Watch | None, unwritten: Callable[[View, Sequence[int]], Number]
+) -> Number:
     offset = _pointed_offset(address, width)
     if watch is not None:
         watch.touch(address.memory, offset, False, 0)
@@ -310,7 +316,7 @@ def load_through_pointer(address: Pointer, width: int, watch: Any, unwritten: An
     return unwritten(memory_view, (offset,)) if value is POISON else value
 
 
-def store_through_pointer(address: Pointer, width: int, value: Any, watch: Any) -> None:
+def store_through_pointer(address: Pointer, width: int, value: Number, watch: Watch | None) -> None:
     offset = _pointed_offset(address, width)
     if watch is not None:
         watch.touch(address.memory, offset, True, 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -20,7 +20,11 @@ from tir_mlir.interpreter.integers import signed_wrap_text
 from tir_mlir.interpreter.kinds import is_float, kind_of, width
 from tir_mlir.interpreter.poison import is_poison
 
-Keep = Callable[[Any, str], str]
+if TYPE_CHECKING:
+    from tir_mlir.interpreter.poison import Number
+
+
+Keep = Callable[[object, str], str]
 """Binds a Python object to a name in the generated text."""
 
 _SIGNS = {name.partition(".")[2]: row.sign for name, row in OPS.items() if row.sign}
@@ -207,7 +211,7 @@ def _integer_cast_text(word: str, a: str, kind: str, to: str, keep: Keep) -> str
 # --- math: computed in float64, then rounded to the type --------------------------------------------------------------
 
 
-def _integer_power(a: Any, b: Any) -> Any:
+def _integer_power(a: Number, b: Number) -> Number:
     if is_poison(a) or is_poison(b):
         return a if is_poison(a) else b
     if b >= 0:
@@ -215,10 +219,10 @@ def _integer_power(a: Any, b: Any) -> Any:
     return int(a == 1) if a != -1 else (-1 if b % 2 else 1)  # by zero: as a division would
 
 
-def _function_of_floats(function: Callable[..., float], round_: Callable[[Any], Any]) -> Callable[..., Any]:
+def _function_of_floats(function: Callable[..., float], round_: Callable[[Number], Number]) -> Callable[..., Number]:
     """The Python function of a record on any of the values, rounded."""
 
-    def run(*operands: Any) -> Any:
+    def run(*operands: Number) -> Number:
         for operand in operands:
             if is_poison(operand):
                 return operand
@@ -232,7 +236,7 @@ def _function_of_floats(function: Callable[..., float], round_: Callable[[Any], 
     return run
 
 
-def _exactly(value: Any) -> Any:
+def _exactly(value: Number) -> Number:
     return value
 
 

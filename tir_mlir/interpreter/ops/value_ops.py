@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -20,6 +20,10 @@ from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import is_float, kind_of
 from tir_mlir.interpreter.ops import scalar_ops
 
+if TYPE_CHECKING:
+    from tir_mlir.interpreter.poison import Number
+
+
 LANES = ("_a", "_b", "_c")
 
 
@@ -33,7 +37,7 @@ def constant(w: FunctionWriter, op: ir.Operation) -> None:
     w.variables[op.results[0]] = number(w, attribute.value, kind)  # type: ignore[attr-defined]
 
 
-def number(w: FunctionWriter, value: Any, kind: str) -> str:
+def number(w: FunctionWriter, value: Number, kind: str) -> str:
     """The text of a constant."""
     if is_float(kind) and not w.options.exact and (kind != "f64" or not math.isfinite(value)):
         return w.keep(ROUND[kind](value), f"{kind}_{value!r}".replace(".", "_").replace("-", "m").replace("+", ""))
@@ -42,7 +46,7 @@ def number(w: FunctionWriter, value: Any, kind: str) -> str:
     return repr(value) if math.isfinite(value) else w.keep(value, f"c_{value!r}".replace("-", "m"))
 
 
-def _dense(w: FunctionWriter, attribute: ir.Attribute, kind: str) -> list[Any]:
+def _dense(w: FunctionWriter, attribute: ir.Attribute, kind: str) -> list[Number]:
     elements = dense_numbers(attribute)
     return [ROUND[kind](v) for v in elements] if is_float(kind) and not w.options.exact else elements
 

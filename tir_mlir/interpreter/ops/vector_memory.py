@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.interpreter.memory import View, raise_out_of_bounds
 from tir_mlir.interpreter.poison import POISON
+
+if TYPE_CHECKING:
+    from tir_mlir.interpreter.diagnose import Watch
+    from tir_mlir.interpreter.poison import Number
+
 
 Index = tuple[int, ...]
 
@@ -15,11 +20,11 @@ Index = tuple[int, ...]
 class VectorMemory:
     """Loads and stores of vectors. `watch` is None if the program has no concurrent loops."""
 
-    def __init__(self, watch: Any, unwritten: Callable[[View, Index], Any]):
+    def __init__(self, watch: Watch, unwritten: Callable[[View, Index], Number]):
         self.watch = watch
         self.unwritten = unwritten
 
-    def load(self, view: View, corner: Index, shape: Index, watched: bool, number: int) -> list[Any]:
+    def load(self, view: View, corner: Index, shape: Index, watched: bool, number: int) -> list[Number]:
         """The lanes of a box of `shape` in the last dimensions, starting at `corner`. Errors: OutOfBoundsError."""
         offsets = self._box(view, corner, shape)
         if watched:
@@ -32,7 +37,9 @@ class VectorMemory:
                     lanes[n] = self.unwritten(view, _lane(corner, shape, n))
         return lanes
 
-    def store(self, view: View, corner: Index, shape: Index, values: Sequence[Any], watched: bool, number: int) -> None:
+    def store(
+        self, view: View, corner: Index, shape: Index, values: Sequence[Number], watched: bool, number: int
+    ) -> None:
         offsets = self._box(view, corner, shape)
         if watched:
             self._touch(view, offsets, True, number)
@@ -41,15 +48,17 @@ class VectorMemory:
             data[p] = value
 
     def masked_load(
-        self, view: View, base: Index, mask: Sequence[Any], pass_thru: Sequence[Any], watched: bool
-    ) -> list[Any]:
+        self, view: View, base: Index, mask: Sequence[Number], pass_thru: Sequence[Number], watched: bool
+    ) -> list[Number]:
         """The elements of active lanes; `pass_thru` elsewhere."""
         return [
             self.load_element(view, (*base[:-1], base[-1] + n), watched) if m else pass_thru[n]
             for n, m in enumerate(mask)
         ]
 
-    def masked_store(self, view: View, base: Index, mask: Sequence[Any], values: Sequence[Any], watched: bool) -> None:
+    def masked_store(
+        self, view: View, base: Index, mask: Sequence[Number], values: Sequence[Number], watched: bool
+    ) -> None:
         for n, m in enumerate(mask):
             if m:
                 self.store_element(view, (*base[:-1], base[-1] + n), values[n], watched)
@@ -59,10 +68,10 @@ class VectorMemory:
         view: View,
         base: Index,
         steps: Sequence[int],
-        mask: Sequence[Any],
-        pass_thru: Sequence[Any],
+        mask: Sequence[Number],
+        pass_thru: Sequence[Number],
         watched: bool,
-    ) -> list[Any]:
+    ) -> list[Number]:
         last = base[-1]
         return [
             self.load_element(view, (*base[:-1], last + s), watched) if m else o
@@ -70,20 +79,26 @@ class VectorMemory:
         ]
 
     def scatter(
-        self, view: View, base: Index, steps: Sequence[int], mask: Sequence[Any], values: Sequence[Any], watched: bool
+        self,
+        view: View,
+        base: Index,
+        steps: Sequence[int],
+        mask: Sequence[Number],
+        values: Sequence[Number],
+        watched: bool,
     ) -> None:
         for s, m, v in zip(steps, mask, values, strict=True):
             if m:
                 self.store_element(view, (*base[:-1], base[-1] + s), v, watched)
 
-    def load_element(self, view: View, index: Index, watched: bool) -> Any:
+    def load_element(self, view: View, index: Index, watched: bool) -> Number:
         offset = view.offset_of(index)
         if watched:
             self.watch.touch(view.memory, offset, False, 0)
         value = view.data[offset]
         return self.unwritten(view, index) if value is POISON else value
 
-    def store_element(self, view: View, index: Index, value: Any, watched: bool) -> None:
+    def store_element(self, view: View, index: Index, value: Number, watched: bool) -> None:
         offset = view.offset_of(index)
         if watched:
             self.watch.touch(view.memory, offset, True, 0)
@@ -98,10 +113,10 @@ class VectorMemory:
         shape: Index,
         dims: Sequence[int],
         in_bounds: Sequence[bool],
-        padding: Any,
-        mask: Any,
+        padding: Number,
+        mask: Sequence[Number] | None,
         watched: bool,
-    ) -> list[Any]:
+    ) -> list[Number]:
         """`dims[n]`: the memref dimension of vector dimension n; -1: broadcast."""
         lanes = []
         for number, index in enumerate(_elements(corner, shape, dims)):
@@ -118,8 +133,8 @@ class VectorMemory:
         shape: Index,
         dims: Sequence[int],
         in_bounds: Sequence[bool],
-        values: Sequence[Any],
-        mask: Any,
+        values: Sequence[Number],
+        mask: Sequence[Number] | None,
         watched: bool,
     ) -> None:
         for number, index in enumerate(_elements(corner, shape, dims)):
@@ -147,7 +162,7 @@ class VectorMemory:
             self.watch.touch(view.memory, offset, write, number)
 
 
-def _kinds(values: Sequence[Any]) -> set[Any]:
+def _kinds(values: Sequence[Number]) -> set[Number]:
     return {POISON} if any(v is POISON for v in values) else set()
 
 
@@ -183,7 +198,7 @@ def create_mask(bounds: Index, shape: Index) -> list[bool]:
     return [all(i < b for i, b in zip(p, bounds, strict=True)) for p in itertools.product(*map(range, shape))]
 
 
-def transpose_lanes(values: Sequence[Any], shape: Index, order: Sequence[int]) -> list[Any]:
+def transpose_lanes(values: Sequence[Number], shape: Index, order: Sequence[int]) -> list[Number]:
     strides = [0] * len(shape)
     step = 1
     for d in reversed(range(len(shape))):
@@ -192,7 +207,7 @@ def transpose_lanes(values: Sequence[Any], shape: Index, order: Sequence[int]) -
     return [values[sum(i * strides[d] for i, d in zip(p, order, strict=True))] for p in points]
 
 
-def spread(values: Sequence[Any], shape: Index, to: Index) -> list[Any]:
+def spread(values: Sequence[Number], shape: Index, to: Index) -> list[Number]:
     """vector.broadcast: unit dimensions repeat, new dimensions are leading."""
     padded_shape = (*(1 for _ in range(len(to) - len(shape))), *shape)
     lanes = []
