@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from mlir import ir
 
@@ -41,7 +41,7 @@ from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderEr
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.registry import Sample
 from tir_mlir.schedule.handle_table import CallPrinter, HandleTable, name_in_call
-from tir_mlir.schedule.handles import ExprHandle, Handle, handles_in, register
+from tir_mlir.schedule.handles import ExprHandle, Handle, handles_in, is_dict, is_list, register
 from tir_mlir.schedule.history import MOST_REFUSALS, HistoryEntry, RefusedStep
 from tir_mlir.schedule.refusal import culprit_id, step_error
 from tir_mlir.schedule.refusal import refusal as refusal_text
@@ -141,7 +141,7 @@ class Executor(HandleTable):
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
-    def apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def apply(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """Run a primitive on a copy, verify the result and record the step. Errors leave the schedule unchanged."""
         primitive = PRIMITIVES.get(name)
         if primitive is None:
@@ -162,8 +162,8 @@ class Executor(HandleTable):
             self.refused = [*self.refused[1 - MOST_REFUSALS :], refusal]
 
     def _apply_checked(
-        self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
-    ) -> Any:
+        self, primitive: Primitive, args: tuple[object, ...], kwargs: dict[str, object], check: Callable[[], Result]
+    ) -> object:
         """Run a primitive and `check`. Errors: StepError if the program is not equivalent to the original any more."""
         previous = self.version
         result = self._apply_or_restore(primitive, args, kwargs)
@@ -180,7 +180,7 @@ class Executor(HandleTable):
         error.call = call
         raise error
 
-    def _apply_or_restore(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _apply_or_restore(self, primitive: Primitive, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         arguments = bind_arguments(primitive, args, kwargs)
         version, steps, state, first = self.version, len(self.trace.insts), self.random.state, len(self.history)
         source_line = user_line()
@@ -198,7 +198,7 @@ class Executor(HandleTable):
             self._dead.revive(version)
             raise
 
-    def _step(self, primitive: Primitive, arguments: dict[str, Any], user: UserCall) -> Any:
+    def _step(self, primitive: Primitive, arguments: dict[str, object], user: UserCall) -> object:
         names: dict[int, str] = {}
         version, facts = self.version, ()
         try:
@@ -226,8 +226,8 @@ class Executor(HandleTable):
         return outputs
 
     def _run_new_version(
-        self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]
-    ) -> tuple[Version, Any, list[str]]:
+        self, primitive: Primitive, arguments: dict[str, object], names: dict[int, str]
+    ) -> tuple[Version, object, list[str]]:
         """Run a primitive. Returns the version that it makes, its result, and what was proved."""
         old = self.version
         original = None if self.audit is None else create.clone_module(old.module)
@@ -281,7 +281,7 @@ class Executor(HandleTable):
     def _record(
         self,
         instruction: Instruction,
-        decision: Any,
+        decision: object,
         version: Version,
         user: UserCall,
         names: Mapping[int, str],
@@ -316,20 +316,20 @@ class Executor(HandleTable):
             )
         )
 
-    def _run(self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]) -> Any:
+    def _run(self, primitive: Primitive, arguments: dict[str, object], names: dict[int, str]) -> object:
         frozen = nullcontext() if primitive.samples else freeze_modules(self.version.query_cache())
         with StepJournal(self.version), frozen:  # sampling a location edits copies
             return self._run_with(primitive, self._call(primitive, arguments, self.version, names))
 
     def _call(
-        self, primitive: Primitive, arguments: dict[str, Any], version: Version, names: dict[int, str]
+        self, primitive: Primitive, arguments: dict[str, object], version: Version, names: dict[int, str]
     ) -> dict[str, Any]:
         """The arguments that a primitive takes, of those of a call; and the names of the loops and blocks in them."""
         call = {k: self._argument(primitive, k, v, version) for k, v in arguments.items()}
         names.update((view.id, name_in_call(view)) for view in _views_in(call.values()))
         return call
 
-    def _run_with(self, primitive: Primitive, call: dict[str, Any]) -> Any:
+    def _run_with(self, primitive: Primitive, call: dict[str, Any]) -> object:
         many = primitive.variadic
         positional = call.pop(many) if many else ()
         parameters = primitive.parameters.items()
@@ -342,11 +342,11 @@ class Executor(HandleTable):
             check_data_loops(primitive.name, [v for v in (*call.values(), *positional) if isinstance(v, View)])
         return primitive.run(*positional, **call)
 
-    def rank(self, index_map: Any, block: Any, buffer: Any = None) -> int | None:
+    def rank(self, index_map: object, block: object, buffer: object = None) -> int | None:
         with enter_context():
             return rank_of(self.module, index_map, block, buffer)
 
-    def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
+    def _raise(self, name: str, arguments: dict[str, object], error: Exception) -> NoReturn:
         call = CallPrinter(self.version, self._values).short(name, arguments)
         provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
         reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
@@ -365,7 +365,7 @@ class Executor(HandleTable):
         refusal.unexpected = not isinstance(error, TirError)
         raise refusal from (error if self._debug or refusal.unexpected else None)
 
-    def _shown_culprit(self, culprit: Any, arguments: dict[str, Any]) -> int | None:
+    def _shown_culprit(self, culprit: object, arguments: dict[str, object]) -> int | None:
         """The id of the op to mark in the program before the step: the culprit, else the first handle argument."""
         number = culprit_id(culprit)
         handle_ids = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
@@ -391,13 +391,13 @@ class Executor(HandleTable):
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 
-    def _resolve_names(self, primitive: Primitive, key: str, value: Any) -> Any:
+    def _resolve_names(self, primitive: Primitive, key: str, value: Any) -> object:
         """Resolve block names to handles, by `get_block` steps, and functions to their names."""
         if primitive.parameters[key].annotation is Func:
             return working_function(funcs(self.module), value).name
         if isinstance(value, BlockName):
             return self.apply("get_block", str(value), self.working)
-        if isinstance(value, (list, tuple)):
+        if is_list(value):
             return type(value)(self._resolve_names(primitive, key, v) for v in value)
         return value
 
@@ -406,20 +406,20 @@ def _location(source_line: tuple[str, int] | None) -> ir.Location | None:
     return ir.Location.file(source_line[0], source_line[1], 1, context()) if source_line else None
 
 
-def _views_in(values: Iterable[Any]) -> Iterator[View]:
+def _views_in(values: Iterable[object]) -> Iterator[View]:
     """The views in arguments, however nested."""
     for value in values:
         if isinstance(value, View):
             yield value
-        elif isinstance(value, (list, tuple)):
+        elif is_list(value):
             yield from _views_in(value)
-        elif isinstance(value, dict):
+        elif is_dict(value):
             yield from _views_in(value.values())
 
 
 def _flat(outputs: Any) -> Iterator[Handle | None]:
     """The results of a step as a flat sequence; None is a factor to be inferred."""
-    if isinstance(outputs, list):
+    if is_list(outputs):
         for output in outputs:
             yield from _flat(output) if output is not None else [None]
     elif outputs is not None:

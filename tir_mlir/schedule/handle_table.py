@@ -31,7 +31,17 @@ from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.placement.move_under_loop import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial
+from tir_mlir.schedule.handles import (
+    BlockHandle,
+    ExprHandle,
+    Handle,
+    LoopHandle,
+    is_dict,
+    is_list,
+    is_other,
+    new_owner,
+    new_serial,
+)
 from tir_mlir.schedule.info import Info, info_of
 from tir_mlir.schedule.step_arguments import alternatives
 from tir_mlir.script.printer.expression_text import ATOM, MUL, ExprText
@@ -94,15 +104,15 @@ class CallPrinter:
     def __init__(self, version: Version, values: Mapping[int, int], names: Mapping[int, str] | None = None):
         self.version, self.values, self.names = version, values, names or {}
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+    def call(self, name: str, arguments: Mapping[str, object]) -> str:
         return f"{name}({', '.join(f'{key}={self.value(value)}' for key, value in arguments.items())})"
 
-    def short(self, name: str, arguments: Mapping[str, Any]) -> str:
+    def short(self, name: str, arguments: Mapping[str, object]) -> str:
         """The call without arguments that equal their defaults."""
         parameters = PRIMITIVES[name].parameters
         return self.call(name, {k: v for k, v in arguments.items() if not _is(v, parameters[k].default)})
 
-    def value(self, value: Any) -> str:
+    def value(self, value: object) -> str:
         if isinstance(value, ExprHandle):
             return str(self.values.get(value.id, "<integer>"))
         if isinstance(value, (Formula, IndexMap)):
@@ -112,13 +122,13 @@ class CallPrinter:
                 return self.names[value.id]
             op = self.version.find(value.id)
             return f"<{value.word}>" if op is None else name_in_call(view_of(op))
-        if isinstance(value, (list, tuple)):
+        if is_list(value):
             return "[" + ", ".join(self.value(v) for v in value) + "]"
         text = repr(value)
         return text if len(text) <= 80 else text[:60] + "..." + text[-10:]
 
 
-def _is(value: Any, default: Any) -> bool:
+def _is(value: object, default: object) -> bool:
     """Whether an argument is a default. Arrays and the like have no truth value."""
     return value is default or (type(value) is type(default) and value == default)
 
@@ -141,7 +151,7 @@ class DeadHandles:
         duplicate._results = dict(self._results)
         return duplicate
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (), {"_reasons": self._reasons, "_results": self._results}  # without `_last`, a cache
 
     def reason(self, number: int) -> str:
@@ -214,7 +224,7 @@ class HandleTable:
 
     # --- what a handle refers to --------------------------------------------------------------------------------------
 
-    def _argument(self, primitive: Primitive, key: str, value: Any, version: Version) -> Any:
+    def _argument(self, primitive: Primitive, key: str, value: Any, version: Version) -> object:
         """Convert an argument to what the primitive takes: views for handles, values for sampled integers."""
         annotation = primitive.parameters[key].annotation
         if annotation is Func:
@@ -232,12 +242,12 @@ class HandleTable:
             return view
         return self._views(value, version)
 
-    def _views(self, value: Any, version: Version) -> Any:
+    def _views(self, value: object, version: Version) -> object:
         if isinstance(value, Handle):
             return self.view(value, version)
-        if isinstance(value, (list, tuple)):
+        if is_list(value):
             return type(value)(self._views(v, version) for v in value)
-        if isinstance(value, dict):
+        if is_dict(value):
             return {k: self._views(v, version) for k, v in value.items()}
         if isinstance(value, Formula):
             return value.value(self.integer)
@@ -298,7 +308,7 @@ class HandleTable:
         self._known.discard(handle.serial)
 
     def check_known(self, handle: Handle) -> None:
-        if not isinstance(handle, Handle):
+        if is_other(handle, Handle):
             check_type(handle, Handle, "Schedule", "handle", "a block or loop of this schedule (get_block, get_loops)")
         if handle.owner != self._owner:
             raise IndexError(
@@ -317,9 +327,9 @@ class HandleTable:
 
     # --- new handles --------------------------------------------------------------------------------------------------
 
-    def _to_handles(self, result: Any) -> Any:
+    def _to_handles(self, result: object) -> object:
         """Create handles for the results of a step."""
-        if isinstance(result, (list, tuple)):
+        if is_list(result):
             return [self._to_handles(r) for r in result]
         if result is None:
             return None

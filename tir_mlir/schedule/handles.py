@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.diagnostics import HandleError, short_repr
@@ -167,16 +167,31 @@ class ExprHandle(Sampled, Handle):
     __hash__ = Sampled.__hash__
 
 
-def handles_in(value: Any) -> Iterator[Handle]:
+def is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    """Whether an argument or a result is a list or a tuple."""
+    return isinstance(value, (list, tuple))
+
+
+def is_dict(value: object) -> TypeGuard[dict[object, object]]:
+    """Whether an argument is a dictionary."""
+    return isinstance(value, dict)
+
+
+def is_other(value: object, *kinds: type) -> bool:
+    """Whether a user passed what is of none of these types, whatever the annotation says."""
+    return not isinstance(value, kinds)
+
+
+def handles_in(value: object) -> Iterator[Handle]:
     """The handles in a value, including those in lists, dictionaries and formulas."""
     if isinstance(value, Handle):
         yield value
-    elif isinstance(value, (list, tuple)):
+    elif is_list(value):
         for item in value:
             yield from handles_in(item)
     elif isinstance(value, (Formula, IndexMap)):
         for side in value.sides():
             yield from handles_in(side)
-    elif isinstance(value, dict):
+    elif is_dict(value):
         for item in value.values():
             yield from handles_in(item)

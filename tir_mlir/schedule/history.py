@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
@@ -23,6 +23,10 @@ from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer import script
 from tir_mlir.visual.page_step import PageStep
+
+if TYPE_CHECKING:
+    from tir_mlir.target import AnyTarget
+
 
 _REQUIRES = "Requires:"
 _CSS = {"+": "color:#22863a", "-": "color:#d73a49", "@": "color:#6a737d"}
@@ -41,10 +45,13 @@ class Diff(str):
         """The diff with ANSI color codes."""
         return "\n".join(f"\x1b[{_ANSI[x[0]]}m{x}\x1b[0m" if x[:1] in _ANSI else x for x in self.splitlines())
 
-    def _repr_html_(self) -> str:
+    def html(self) -> str:
+        """The diff in color, for notebooks."""
         lines = [(_CSS.get(x[:1], ""), _html.escape(x, quote=False)) for x in self.splitlines()]
         styled = [f'<span style="{css}">{text}</span>' if css else text for css, text in lines]
         return f"{PRE}{chr(10).join(styled)}</pre>"
+
+    _repr_html_ = html
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +73,7 @@ class HistoryEntry:
     location: tuple[str, int] | None
     ms: float
     instruction: Instruction
-    decision: Any
+    decision: object
     versions: tuple[Version, Version] = field(repr=False)
     random: int
     first: int
@@ -112,7 +119,7 @@ class HistoryEntry:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{_html.escape(str(self))}</pre>{self.diff()._repr_html_()}"
+        return f"<pre>{_html.escape(str(self))}</pre>{self.diff().html()}"
 
 
 MOST_REFUSALS = 100  # a schedule keeps the most recent ones
@@ -177,7 +184,7 @@ class History(tuple[HistoryEntry, ...]):
     def start(self) -> ir.Module | None:
         return None if self._start is None else self._start.share_module()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return History, (tuple(self), self.refused, self._start)
 
     def html(
@@ -186,7 +193,7 @@ class History(tuple[HistoryEntry, ...]):
         *,
         title: str | None = None,
         sizes: Mapping[str, int] | None = None,
-        measure: Any = False,
+        measure: bool | str | AnyTarget = False,
     ) -> Path:
         """Write a self-contained HTML page for stepping through the schedule. Returns its path.
 
@@ -222,7 +229,7 @@ class History(tuple[HistoryEntry, ...]):
 def _row(entry: HistoryEntry) -> str:
     call = f"<code>{_html.escape(entry.call)}</code>"
     if entry.changed:
-        call = f"<details><summary>{call}</summary>{entry.diff()._repr_html_()}</details>"
+        call = f"<details><summary>{call}</summary>{entry.diff().html()}</details>"
     line = _html.escape(entry.line or entry.source)
     cells = (str(entry.number), f"{entry.ms:.1f}", call, f'<code title="{_html.escape(entry.source)}">{line}</code>')
     return "<tr>" + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"
@@ -231,7 +238,9 @@ def _row(entry: HistoryEntry) -> str:
 # --- the steps of the page --------------------------------------------------------------------------------------------
 
 
-def _measure_steps(steps: list[PageStep], target: Any, given: Mapping[str, int] | None) -> list[PageStep]:
+def _measure_steps(
+    steps: list[PageStep], target: bool | str | AnyTarget, given: Mapping[str, int] | None
+) -> list[PageStep]:
     from tir_mlir.schedule.measure import measure_modules  # loads the compiler
 
     times = measure_modules([step.after for step in steps if step.after is not None], target, given or {})
@@ -256,7 +265,13 @@ def _accepted_page_step(entry: HistoryEntry) -> PageStep:
     call = f"{entry.call} = {entry.decision!r}" if entry.decision is not None else entry.call
     handles = (*handles_in(entry.instruction.outputs), *handles_in(list(entry.instruction.arguments.values())))
     focus = tuple(dict.fromkeys(h.id for h in handles))
-    facts = {"before": entry.before, "after": entry.after, "source": entry.source, "line": entry.line, "focus": focus}
+    facts: dict[str, Any] = {
+        "before": entry.before,
+        "after": entry.after,
+        "source": entry.source,
+        "line": entry.line,
+        "focus": focus,
+    }
     summary, rewrite, requires = describe_primitive(name)
     if not entry.changed:
         proof = "The program is unchanged."

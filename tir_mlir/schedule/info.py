@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 from mlir import ir
 
@@ -83,6 +82,15 @@ class RegionInfo(str):
     axes: tuple[tuple[str, ...], ...]
     _mins: tuple[tuple[ir.AffineExpr, int], ...]  # with the number of values; without these: it outlives the program
 
+    @staticmethod
+    def from_region(region: Region, block: Block) -> RegionInfo:
+        info = RegionInfo(region.buffer.name)
+        info._mins = tuple((low.expr, len(low.values)) for low in region.mins)
+        info.buffer = _buffer(region.buffer)
+        info.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
+        info.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))
+        return info
+
     def index_at(self, dimension: int, value: int) -> int | None:
         """The first index in a dimension where its only iter has this value; None if it does not have just one."""
         low, count = self._mins[dimension]
@@ -123,7 +131,7 @@ class LoopInfo:
     name: str
     extent: int | None
     kind: LoopKind
-    annotations: dict[str, Any]
+    annotations: dict[str, object]
     min: int | str = 0
 
     @property
@@ -143,7 +151,7 @@ class BlockInfo:
     iters: list[tuple[str, str]]
     reads: list[RegionInfo]
     writes: list[RegionInfo]
-    annotations: dict[str, Any]
+    annotations: dict[str, object]
     iter_vars: list[IterInfo] = field(default_factory=list)
 
     @property
@@ -177,20 +185,11 @@ def info_of(view: Loop | Block | Func) -> Info:
     return BlockInfo(
         view.name,
         [(i.name, i.kind) for i in iters],
-        [_region(r, view) for r in reads],
-        [_region(w, view) for w in writes],
+        [RegionInfo.from_region(r, view) for r in reads],
+        [RegionInfo.from_region(w, view) for w in writes],
         view.annotations,
         iters,
     )
-
-
-def _region(region: Region, block: Block) -> RegionInfo:
-    info = RegionInfo(region.buffer.name)
-    info._mins = tuple((low.expr, len(low.values)) for low in region.mins)
-    info.buffer = _buffer(region.buffer)
-    info.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
-    info.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))
-    return info
 
 
 def _buffer(buffer: Buffer) -> BufferInfo:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -18,8 +18,14 @@ from tir_mlir.runtime.sampling_runs import clock_of, sample
 from tir_mlir.visual import sizes
 from tir_mlir.visual.page_step import Measured
 
+if TYPE_CHECKING:
+    from tir_mlir.runtime.call.signature import ProgramFunction
+    from tir_mlir.target import AnyTarget
 
-def measure_modules(modules: Sequence[ir.Module], target: Any, given: Mapping[str, int]) -> list[Measured]:
+
+def measure_modules(
+    modules: Sequence[ir.Module], target: bool | str | AnyTarget, given: Mapping[str, int]
+) -> list[Measured]:
     """The seconds of each module, one run of each of its functions; equal modules are built and run once.
 
     target: as of `build`; True is this machine. given: values of shape variables; missing ones are chosen. A module
@@ -30,12 +36,14 @@ def measure_modules(modules: Sequence[ir.Module], target: Any, given: Mapping[st
         task.expect(len({id(m) for m in modules}))
         for number, module in enumerate(modules):
             if id(module) not in times:
-                times[id(module)] = time = _measure_module(module, "llvm" if target is True else target, given)
+                times[id(module)] = time = _measure_module(
+                    module, "llvm" if isinstance(target, bool) else target, given
+                )
                 task.note(Done(f"step {number}", time.seconds or 0.0, kind="run"))
     return [times[id(module)] for module in modules]
 
 
-def _measure_module(module: ir.Module, target: Any, given: Mapping[str, int]) -> Measured:
+def _measure_module(module: ir.Module, target: str | AnyTarget, given: Mapping[str, int]) -> Measured:
     with enter_context():
         chosen: dict[str, int] = {}
         for func in funcs(module):
@@ -51,7 +59,7 @@ def _measure_module(module: ir.Module, target: Any, given: Mapping[str, int]) ->
     return Measured(seconds, "", tuple(chosen.items()))
 
 
-def _seconds(module: ir.Module, function: Any, given: Mapping[str, int], parallel: bool) -> float:
+def _seconds(module: ir.Module, function: ProgramFunction, given: Mapping[str, int], parallel: bool) -> float:
     """Seconds of one run of a function: the least of a few, with warm caches."""
     arguments = copy_aligned(random_arguments(module, function.signature, given, 0), function.signature)
     function(*arguments)

@@ -36,10 +36,11 @@ def plot_access(
     sizes: Mapping[str, int] | None = None,
 ) -> Picture:
     """Draw the elements of a buffer that a block accesses. See `Schedule.plot_access`."""
-    trial = sch._twin()  # a lookup here must not be recorded in this schedule
-    executor = trial.executor
+    executor = sch.executor.twin()  # a lookup here must not be recorded in this schedule
     with enter_context():
-        view = executor.view(trial.get_block(block) if isinstance(block, str) else block, executor.version)
+        view = executor.view(
+            executor.apply("get_block", block, executor.working) if isinstance(block, str) else block, executor.version
+        )
         loop_view = None if loop is None else executor.view(loop, executor.version)
         if not isinstance(view, Block):
             raise ScheduleError("this is the root block; name a block with a computation")

@@ -7,16 +7,16 @@ manual`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 from tir_mlir.dialect.index_maps import IndexMap, RegionMap
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.derived_methods import BlockLike, DerivedMethods
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, LoopHandle
 
-BufferLike = Any  # an index, a name, ("read" | "write", index), or a buffer: any object with a name
+BufferLike = object  # an index, a name, ("read" | "write", index), or a buffer: any object with a name
 IntLike = int | ExprHandle
-IndexMapLike = IndexMap | Callable[..., Any]
+IndexMapLike = IndexMap | Callable[..., object]
 
 
 class Primitives(DerivedMethods):
@@ -143,7 +143,7 @@ class Primitives(DerivedMethods):
         block: BlockLike,
         buffer: BufferLike,
         index_map: IndexMapLike,
-        pad_value: Any = None,
+        pad_value: object = None,
         *,
         assume_injective_transform: bool = False,
     ) -> None:
@@ -158,7 +158,7 @@ class Primitives(DerivedMethods):
         block: BlockLike,
         buffer_index: int,
         buf_type: Literal["read", "write"],
-        gen_new_ranges: RegionMap | Callable[..., Any] | str,
+        gen_new_ranges: RegionMap | Callable[..., object] | str,
     ) -> None:
         return self._executor.apply(
             "annotate_buffer_access", block, buffer_index, buf_type, RegionMap.wrap(gen_new_ranges)
@@ -192,7 +192,7 @@ class Primitives(DerivedMethods):
         return self._executor.apply("write_at", loop, block, _buffer(write_buffer_index), storage_scope)
 
 
-def _buffer(which: BufferLike) -> Any:
+def _buffer(which: BufferLike) -> object:
     """Replace a buffer object by its name; indices, names and ("read", index) are unchanged."""
     name = getattr(which, "name", None)
     return name if isinstance(name, str) else which

@@ -23,7 +23,7 @@ from tir_mlir.passes.schedule.queries.decider import Decider, Random
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.schedule.can import Answer, LegalityQueries
 from tir_mlir.schedule.executor import Executor
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, register
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, is_other, register
 from tir_mlir.schedule.history import Diff, History
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, own_copy
 from tir_mlir.schedule.primitives import BlockLike
@@ -34,6 +34,7 @@ from tir_mlir.script.module import IRModule, PrimFunc
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence.result import Result
+    from tir_mlir.target import AnyTarget
     from tir_mlir.visual.svg import Picture
 
 _NO_TREE = (
@@ -75,7 +76,7 @@ class Schedule(LegalityQueries):
         random = _random(seed)
         alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # named main, as in TVM
         source = alone.mlir if isinstance(alone, IRModule) else alone
-        if not isinstance(source, ir.Module):
+        if is_other(source, ir.Module):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
         with enter_context():
             copy = create.clone_module(source)
@@ -95,7 +96,7 @@ class Schedule(LegalityQueries):
         return IRModule(self._executor.version.share_module())
 
     @extension_point
-    def verify(self, sizes: str = "auto", *, seed: int = 0, target: Any = None) -> Result:
+    def verify(self, sizes: str = "auto", *, seed: int = 0, target: str | AnyTarget | None = None) -> Result:
         """Check that the program is equivalent to the original: run both over a prime field, compare exactly.
 
         `sizes`: "full", "scaled" (replay the trace on a smaller program with the same kinds of guards), or "auto":
@@ -106,7 +107,7 @@ class Schedule(LegalityQueries):
         """
         ...
 
-    def show(self, diff: bool = False, **options: Any) -> None:
+    def show(self, diff: bool = False, **options: object) -> None:
         """Print the module as TVMScript, or with `diff` the diff of the last step that changed it."""
         check_type(diff, (bool, int), "Schedule.show", "diff", "a bool")
         if not diff:
@@ -185,18 +186,18 @@ class Schedule(LegalityQueries):
         ValueError if there are fewer steps.
         """
         steps = [e for e in self._executor.history if e.changed]
-        if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= len(steps):
+        if isinstance(n, bool) or is_other(n, int) or not 0 <= n <= len(steps):
             raise ValueError(f"undo can undo from 0 to {len(steps)} steps, not {short_repr(n)}")
         if n:
             self._executor.take_back(steps[-n].first)
 
-    def explain(self, primitive: str, /, *args: Any, **kwargs: Any) -> Answer:
+    def explain(self, primitive: str, /, *args: object, **kwargs: object) -> Answer:
         """Check whether a step would be legal, by the name of its primitive: `sch.explain("split", loop, [None, 16])`.
 
         Same as `sch.can_split(loop, [None, 16])`. The schedule is unchanged. Errors: ValueError for an unknown
         primitive, and the TypeError and IndexError of invalid arguments.
         """
-        name = {"get_sblock": "get_block"}.get(primitive, primitive) if isinstance(primitive, str) else ""
+        name = {"get_sblock": "get_block"}.get(primitive, primitive) if not is_other(primitive, str) else ""
         if name not in PRIMITIVES or PRIMITIVES[name].returns is bool:
             near = difflib.get_close_matches(name, PRIMITIVES, n=3)
             way = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -214,7 +215,7 @@ class Schedule(LegalityQueries):
         trial = self._twin()
         block = trial.blockize(block_or_loop) if isinstance(block_or_loop, LoopHandle) else block_or_loop
         handle = trial.get_block(block) if isinstance(block, str) else block
-        if not isinstance(handle, BlockHandle):
+        if is_other(handle, BlockHandle):
             raise TypeError(
                 'In "Schedule.explain_tensorize", "block_or_loop" has wrong type. Expected "BlockHandle, LoopHandle or'
                 f' str", but gets: "{value_type(handle)}"'
@@ -225,7 +226,7 @@ class Schedule(LegalityQueries):
                 raise ScheduleError("this is the root block; name a block with a computation")
             return explain_tensorize(view, tensor_intrin)
 
-    def _ask(self, step: Callable[[Any], Any]) -> Answer:
+    def _ask(self, step: Callable[[object], object]) -> Answer:
         trial = self._twin()
         try:
             with warnings.catch_warnings():
@@ -243,7 +244,7 @@ class Schedule(LegalityQueries):
         duplicate.__dict__ |= self.__dict__ | {"_executor": self._executor.twin()}
         return duplicate
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"executor": self._executor, "checks": self._executor.check is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -254,7 +255,7 @@ class Schedule(LegalityQueries):
     def __copy__(self) -> Schedule:
         return self._duplicate()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Schedule:
+    def __deepcopy__(self, memo: dict[int, object]) -> Schedule:
         return self._duplicate()
 
     def _duplicate(self) -> Schedule:
@@ -274,7 +275,7 @@ class Schedule(LegalityQueries):
 
     def work_on(self, func_name: str) -> None:
         """Set the function in which `get_block` looks up names."""
-        if not isinstance(func_name, str):
+        if is_other(func_name, str):
             got = value_type(func_name)
             raise TypeError(f'In "Schedule.work_on", "func_name" has wrong type. Expected "str", but gets: "{got}"')
         with enter_context():
@@ -305,7 +306,7 @@ class Schedule(LegalityQueries):
             return handle
         if isinstance(handle, Formula):
             return handle.value(self._executor.integer)
-        if not isinstance(handle, Handle):
+        if is_other(handle, Handle):
             raise TypeError(
                 f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{short_repr(handle)}"'
             )
@@ -324,7 +325,7 @@ class Schedule(LegalityQueries):
 
     def remove_rv(self, handle: Handle) -> None:
         """Invalidate a handle. Errors: IndexError if it is not valid in this schedule."""
-        if not isinstance(handle, Handle):
+        if is_other(handle, Handle):
             got = short_repr(handle)
             raise TypeError(f'In "Schedule.remove_rv", "handle" has wrong type. Expected a handle, but gets: "{got}"')
         self._executor.forget(handle)

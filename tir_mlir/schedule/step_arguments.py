@@ -20,9 +20,9 @@ from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import Primitive
 from tir_mlir.passes.schedule.edits import find_accessed_buffer
 from tir_mlir.passes.schedule.queries.decider import Choices
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, is_dict, is_list
 
-Fit = Callable[[Any], Any]
+Fit = Callable[[object], object]
 
 
 class BlockName(str):
@@ -33,7 +33,7 @@ class ArgumentTypeMismatch(Exception):
     """A value does not have the type of its parameter."""
 
 
-def bind_arguments(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def bind_arguments(primitive: Primitive, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, object]:
     """Bind arguments to parameter names (`*args` under its own name) and convert them. Errors: TypeError."""
     where = f'In "Schedule.{primitive.name}"'
     given = _arguments_by_name(primitive, args, kwargs)
@@ -44,7 +44,7 @@ def bind_arguments(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str
             raise TypeError(f"{where}: {error}") from None
         arguments.apply_defaults()
         given = arguments.arguments
-    converted = {}
+    converted: dict[str, object] = {}
     for key, parameter in primitive.parameters.items():
         if parameter.annotation is Choices:
             continue
@@ -55,7 +55,9 @@ def bind_arguments(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str
     return converted
 
 
-def _arguments_by_name(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+def _arguments_by_name(
+    primitive: Primitive, args: tuple[object, ...], kwargs: dict[str, object]
+) -> dict[str, object] | None:
     """Arguments by name, without defaults; None for a call that only Python's own binding can judge."""
     if primitive.variadic is None:
         arguments = dict(zip(primitive.positional, args, strict=False))
@@ -66,15 +68,16 @@ def _arguments_by_name(primitive: Primitive, args: tuple[Any, ...], kwargs: dict
     return arguments | kwargs if plain else None
 
 
-def convert_argument(primitive: Primitive, key: str, value: Any) -> Any:
+def convert_argument(primitive: Primitive, key: str, value: object) -> object:
     """Convert a value to the type of a parameter. Errors: TypeError."""
     parameter = primitive.parameters[key]
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        assert is_list(value)
         return [_fit_argument(primitive, parameter, entry) for entry in value]
     return _fit_argument(primitive, parameter, value)
 
 
-def _fit_argument(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> Any:
+def _fit_argument(primitive: Primitive, parameter: inspect.Parameter, value: object) -> object:
     if _is_endless(value):
         raise TypeError(f'In "Schedule.{primitive.name}", "{parameter.name}" is nested too deeply or contains itself')
     try:
@@ -86,13 +89,11 @@ def _fit_argument(primitive: Primitive, parameter: inspect.Parameter, value: Any
         ) from None
 
 
-def _is_endless(value: Any) -> bool:
+def _is_endless(value: object) -> bool:
     """Whether lists and dictionaries are nested deeper than 40."""
-    level = [value] if isinstance(value, (list, tuple, dict)) else []
+    level: list[object] = [value] if is_list(value) or is_dict(value) else []
     for _ in range(40):
-        inner = [
-            i for v in level for i in (v.values() if isinstance(v, dict) else v if isinstance(v, (list, tuple)) else ())
-        ]
+        inner = [i for v in level for i in (v.values() if is_dict(v) else v if is_list(v) else ())]
         level = list({id(i): i for i in inner}.values())  # without duplicates: a list may occur many times
         if not level:
             return False
@@ -134,7 +135,7 @@ def _union(fits: tuple[Fit, ...]) -> Fit:
     if len(fits) == 1:
         return fits[0]
 
-    def fit(value: Any) -> Any:
+    def fit(value: object) -> object:
         for convert in fits:
             try:
                 return convert(value)
@@ -146,7 +147,13 @@ def _union(fits: tuple[Fit, ...]) -> Fit:
 
 
 def _single(part: Any) -> Fit:
-    converters = {Any: _snapshot, inspect.Parameter.empty: _snapshot, None: _none, types.NoneType: _none, int: _integer}
+    converters: dict[object, Fit] = {
+        Any: _snapshot,
+        inspect.Parameter.empty: _snapshot,
+        None: _none,
+        types.NoneType: _none,
+        int: _integer,
+    }
     converters |= {bool: _boolean, float: _real, str: _text, Block: _block, Func: _block, Loop: _instance(LoopHandle)}
     origin = get_origin(part)
     if part in converters:
@@ -164,7 +171,7 @@ def _single(part: Any) -> Fit:
     return _instance(part) if isinstance(part, type) else _snapshot
 
 
-def _snapshot(value: Any) -> Any:
+def _snapshot(value: object) -> object:
     """Copy a value, as the caller may modify it after the trace records it."""
     try:
         return deepcopy(value)
@@ -172,15 +179,15 @@ def _snapshot(value: Any) -> Any:
         return value
 
 
-def _none(value: Any) -> None:
+def _none(value: object) -> None:
     if value is not None:
         raise ArgumentTypeMismatch
 
 
-def _integer(value: Any) -> Any:
+def _integer(value: Any) -> object:
     if isinstance(value, (ExprHandle, Formula)):
         return value
-    if isinstance(value, bool) or not hasattr(type(value), "__index__") or type(value).__name__ in ("bool_", "bool"):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or type(value).__name__ in ("bool_", "bool"):
         raise ArgumentTypeMismatch
     try:
         return int(value.__index__())
@@ -188,16 +195,16 @@ def _integer(value: Any) -> Any:
         raise ArgumentTypeMismatch from None
 
 
-def _boolean(value: Any) -> bool:
+def _boolean(value: object) -> bool:
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):  # NumPy's too
         return bool(value)
     raise ArgumentTypeMismatch
 
 
-def _real(value: Any) -> Any:
+def _real(value: Any) -> object:
     if isinstance(value, (ExprHandle, Formula)):
         return value
-    if isinstance(value, (bool, str)) or not hasattr(type(value), "__float__"):
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         raise ArgumentTypeMismatch
     try:
         return float(value)
@@ -205,26 +212,26 @@ def _real(value: Any) -> Any:
         raise ArgumentTypeMismatch from None
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeMismatch
     return str(value)
 
 
-def _block(value: Any) -> BlockHandle | BlockName:
+def _block(value: object) -> BlockHandle | BlockName:
     if isinstance(value, BlockHandle):
         return value
     return BlockName(_text(value))
 
 
-def _callable(value: Any) -> Any:
+def _callable(value: object) -> object:
     if not callable(value):
         raise ArgumentTypeMismatch
     return value
 
 
 def _instance(expected: type, copy: Fit = lambda value: value) -> Fit:
-    def fit(value: Any) -> Any:
+    def fit(value: object) -> object:
         if not isinstance(value, expected) or (isinstance(value, Handle) and not issubclass(expected, Handle)):
             raise ArgumentTypeMismatch
         return copy(value)
@@ -232,8 +239,8 @@ def _instance(expected: type, copy: Fit = lambda value: value) -> Fit:
     return fit
 
 
-def _one_of(values: tuple[Any, ...]) -> Fit:
-    def fit(value: Any) -> Any:
+def _one_of(values: tuple[object, ...]) -> Fit:
+    def fit(value: object) -> object:
         if not isinstance(value, str) or value not in values:
             raise ArgumentTypeMismatch
         return str(value)
@@ -241,8 +248,8 @@ def _one_of(values: tuple[Any, ...]) -> Fit:
     return fit
 
 
-def _items(value: Any) -> list[Any]:
-    if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not hasattr(type(value), "__len__"):
+def _items(value: Any) -> list[object]:
+    if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not hasattr(value, "__len__"):
         raise ArgumentTypeMismatch
     try:
         return list(value)
@@ -250,7 +257,7 @@ def _items(value: Any) -> list[Any]:
         raise ArgumentTypeMismatch from None
 
 
-def _list(parts: tuple[Any, ...]) -> Fit:
+def _list(parts: tuple[Any, ...]) -> Callable[[object], list[object]]:
     fit = fitting(parts[0]) if parts else _snapshot
     return lambda value: [fit(v) for v in _items(value)]
 
@@ -261,7 +268,7 @@ def _tuple(parts: tuple[Any, ...]) -> Fit:
         return lambda value: tuple(many(value))
     fits = [fitting(p) for p in parts]
 
-    def fit(value: Any) -> Any:
+    def fit(value: object) -> object:
         items = _items(value)
         if len(items) != len(fits):
             raise ArgumentTypeMismatch
@@ -300,12 +307,12 @@ def _words(part: Any) -> list[str]:
     return [name] if name != "SpecialLocation" else []
 
 
-def value_type(value: Any, depth: int = 3) -> str:
+def value_type(value: object, depth: int = 3) -> str:
     """`[4, None]` -> `list[int, None]`."""
     if value is None:
         return "None"
     name = type(value).__name__
-    if isinstance(value, (list, tuple)) and depth and value:
+    if is_list(value) and depth and value:
         kinds = dict.fromkeys(value_type(v, depth - 1) for v in value)
         return f"{name}[{', '.join(kinds)}]"
     return name
@@ -314,7 +321,7 @@ def value_type(value: Any, depth: int = 3) -> str:
 _ANY = 8  # enough parameters for maps like `lambda i, j, *rest: ...`
 
 
-def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | None:
+def rank(module: ir.Module, index_map: object, block: object, buffer: Any) -> int | None:
     """The rank of a buffer, or the number of iters of a block; None if the map has a fixed number of parameters.
 
     For an unknown block or buffer, an arbitrary number: the primitive reports the error, and the map is not used.
@@ -330,13 +337,13 @@ def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | No
         return _ANY
 
 
-def _is_open(index_map: Any) -> bool:
+def _is_open(index_map: object) -> bool:
     if not inspect.isfunction(index_map):
         return False
     return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(index_map).parameters.values())
 
 
-def _block_rank(module: ir.Module, block: Any) -> Block | None:
+def _block_rank(module: ir.Module, block: object) -> Block | None:
     if isinstance(block, BlockHandle):
         op = walk.find(module, block.id)
         return Block(op) if op is not None and is_block(op) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
@@ -28,11 +28,16 @@ from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.schedule import Schedule
 from tir_mlir.schedule.trace import Trace
 
+if TYPE_CHECKING:
+    from tir_mlir.schedule.trace.instruction import Instruction
+    from tir_mlir.target import AnyTarget
+
+
 _MOVES = "transform_layout"
 
 
 @implement(Schedule.verify)
-def verify(sch: Schedule, sizes: str = "auto", *, seed: int = 0, target: Any = None) -> Result:
+def verify(sch: Schedule, sizes: str = "auto", *, seed: int = 0, target: str | AnyTarget | None = None) -> Result:
     """Check a scheduled program for equivalence with the original. See `Schedule.verify`."""
     executor = sch.executor
     way = OVER_THE_FIELD if target is None else _machine_comparison(target)
@@ -50,7 +55,7 @@ def verify(sch: Schedule, sizes: str = "auto", *, seed: int = 0, target: Any = N
     return verify_schedule(original, scheduled, replay_changed, sizes, seed, way)
 
 
-def _machine_comparison(target: Any) -> ComparisonMethod:
+def _machine_comparison(target: str | AnyTarget) -> ComparisonMethod:
     from tir_mlir.equivalence import machine_comparison  # loads the compiler for GPUs
 
     comparison = partial(machine_comparison.MachineComparison, gpu=machine_comparison.gpu_of(target))
@@ -70,7 +75,8 @@ def _programs(module: ir.Module) -> ir.Module:
 
 def _change_trace(trace: Trace, change: Change) -> Trace:
     """A copy of a trace with `change` applied to the arguments and the decision of every step."""
-    steps, decisions = [], {}
+    steps: list[Instruction] = []
+    decisions: dict[Instruction, Any] = {}
     for step in trace:
         arguments = dict(step.arguments)
         if step in trace.decisions:
@@ -108,6 +114,6 @@ def _buffer_name(module: ir.Module, arguments: dict[str, Any]) -> str:
     which = arguments["buffer"]
     if isinstance(which, str):
         return which
-    side, number = which if isinstance(which, (tuple, list)) else ("read", which)
+    side, number = ("read", which) if isinstance(which, int) else which
     reads, writes = regions(Block(walk.find(module, arguments["block"].id)))
     return (reads if side == "read" else writes)[number].buffer.name

@@ -7,6 +7,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import TraceError, short_repr
 from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.schedule.handles import is_other
 from tir_mlir.schedule.trace import json_text, python_text, replay
 from tir_mlir.schedule.trace.instruction import Instruction, check_step
 from tir_mlir.schedule.trace.replay import DecisionProvider, HasExecutor, StepRunner
@@ -17,11 +18,11 @@ _POSTPROC = "enter_postproc"
 class Trace:
     """The steps of a schedule in order, and the decisions of its sampling steps."""
 
-    def __init__(self, insts: Iterable[Instruction] = (), decisions: Mapping[Instruction, Any] | None = None):
+    def __init__(self, insts: Iterable[Instruction] = (), decisions: Mapping[Instruction, object] | None = None):
         """decisions: of sampling steps. Errors: TraceError for what is not a step, and for decisions of other steps."""
         self.insts: list[Instruction] = []
-        self.decisions: dict[Instruction, Any] = {}
-        if not isinstance(insts, Iterable) or not isinstance(decisions, (Mapping, type(None))):
+        self.decisions: dict[Instruction, object] = {}
+        if is_other(insts, Iterable) or is_other(decisions, Mapping, type(None)):
             raise TraceError("a trace is made of a list of steps and a dictionary of decisions by step")
         for inst in insts:
             self.append(inst)
@@ -30,7 +31,7 @@ class Trace:
             self.decisions[inst] = decision
 
     @staticmethod
-    def _from_steps(insts: Iterable[Instruction], decisions: Mapping[Instruction, Any]) -> Trace:
+    def _from_steps(insts: Iterable[Instruction], decisions: Mapping[Instruction, object]) -> Trace:
         """Of steps and decisions of a trace, which are checked."""
         trace = Trace()
         trace.insts, trace.decisions = list(insts), dict(decisions)
@@ -48,11 +49,11 @@ class Trace:
 
     # --- editing ------------------------------------------------------------------------------------------------------
 
-    def get_decision(self, inst: Instruction) -> Any:
+    def get_decision(self, inst: Instruction) -> object:
         """The decision of a sampling step; None for other steps."""
-        return self.decisions.get(inst) if isinstance(inst, Instruction) else None
+        return self.decisions.get(inst) if not is_other(inst, Instruction) else None
 
-    def append(self, inst: Instruction, decision: Any = None) -> None:
+    def append(self, inst: Instruction, decision: object = None) -> None:
         """Append a step. Errors: TraceError for what is not a step, and for a decision of one that does not sample."""
         check_step(inst, len(self.insts) + 1)
         self.insts.append(inst)
@@ -81,10 +82,10 @@ class Trace:
     def copy(self) -> Trace:
         return Trace._from_steps(self.insts, self.decisions)
 
-    def with_decision(self, inst: Instruction, decision: Any, remove_postproc: bool = False) -> Trace:
+    def with_decision(self, inst: Instruction, decision: object, remove_postproc: bool = False) -> Trace:
         """A copy with another decision for one sampling step. Errors: TraceError if `inst` is not one of this trace."""
-        if not isinstance(inst, Instruction) or inst not in self.decisions:
-            name = inst.name if isinstance(inst, Instruction) else short_repr(inst)
+        if is_other(inst, Instruction) or inst not in self.decisions:
+            name = inst.name if not is_other(inst, Instruction) else short_repr(inst)
             raise TraceError(f"{name} is not a sampling step of this trace, so it has no decision")
         steps = self._steps_before_postproc(remove_postproc)
         return Trace._from_steps(
@@ -143,17 +144,17 @@ class Trace:
             python_text.python_lines(self._steps_before_postproc(remove_postproc), self.decisions)
         )
 
-    def as_json(self, remove_postproc: bool = False) -> list[Any]:
+    def as_json(self, remove_postproc: bool = False) -> list[object]:
         """The trace in the JSON format of TVM: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`."""
         return json_text.encode_trace(self._steps_before_postproc(remove_postproc), self.decisions)
 
     @staticmethod
-    def from_json(json_obj: Any) -> Trace:
+    def from_json(json_obj: object) -> Trace:
         """Read a trace written by `as_json`, from an object or text. Errors: TraceError, which names the step."""
         return Trace(*json_text.decode_trace(json_obj))
 
     @staticmethod
-    def apply_json_to_schedule(json_obj: Any, sch: HasExecutor) -> None:
+    def apply_json_to_schedule(json_obj: object, sch: HasExecutor) -> None:
         """Read a trace and replay it on a schedule. An error leaves the schedule unchanged."""
         Trace.from_json(json_obj).apply_to_schedule(sch)
 

@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import TraceError, short_repr
 from tir_mlir.dialect.ir import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.queries.decider import Choices
-from tir_mlir.schedule.handles import Handle, handles_in
+from tir_mlir.schedule.handles import Handle, handles_in, is_other
 from tir_mlir.schedule.step_arguments import handle_types
 from tir_mlir.schedule.trace import python_text
 from tir_mlir.schedule.trace.python_text import DECISION, NAME
@@ -45,7 +45,7 @@ class InstructionKind:
     @staticmethod
     def get(name: str) -> InstructionKind:
         """Look up a kind by its name, old (`GetBlock`) or new (`GetSBlock`). Errors: TraceError if it is unknown."""
-        kind = kind_named(name) if isinstance(name, str) else None
+        kind = kind_named(name) if not is_other(name, str) else None
         if kind is None:
             raise TraceError(f"unknown instruction kind {name!r}")
         return kind
@@ -72,15 +72,15 @@ class Instruction:
         return PRIMITIVES[self.name].variadic
 
     @property
-    def inputs(self) -> list[Any]:
+    def inputs(self) -> list[object]:
         return self._flat_arguments(self.kind.inputs)
 
     @property
-    def attrs(self) -> list[Any]:
+    def attrs(self) -> list[object]:
         return self._flat_arguments(self.kind.attrs)
 
-    def _flat_arguments(self, keys: tuple[str, ...]) -> list[Any]:
-        flat: list[Any] = []
+    def _flat_arguments(self, keys: tuple[str, ...]) -> list[object]:
+        flat: list[object] = []
         for key in keys:
             if key.startswith("*"):
                 flat += self.arguments[key[1:]]
@@ -101,7 +101,7 @@ class Instruction:
         return f"{self.name}({args_text})"
 
 
-def check_step(step: Any, number: int) -> None:
+def check_step(step: object, number: int) -> None:
     """Refuse what is not a step of a trace, or returns what is not a handle. number: from 1. Errors: TraceError."""
     if not isinstance(step, Instruction):
         raise TraceError(f"step {number} of the trace is {short_repr(step)}; fix: an Instruction")
@@ -113,7 +113,7 @@ def check_step(step: Any, number: int) -> None:
             f"{where}: it has the arguments {', '.join(step.arguments)}, which are not all parameters of it"
         )
     for handle in step.outputs:
-        if handle is not None and not isinstance(handle, Handle):
+        if handle is not None and is_other(handle, Handle):
             raise TraceError(f"{where}: it returns {short_repr(handle)}; fix: the handle of a block, loop or integer")
 
 

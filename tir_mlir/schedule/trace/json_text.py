@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
@@ -18,7 +18,17 @@ from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.symbolic import Formula, parse_formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import step_arguments as types
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, handles_in, new_serial
+from tir_mlir.schedule.handles import (
+    BlockHandle,
+    ExprHandle,
+    Handle,
+    LoopHandle,
+    handles_in,
+    is_dict,
+    is_list,
+    is_other,
+    new_serial,
+)
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, InstructionKind, kind_named
 from tir_mlir.schedule.trace.python_text import TraceHandleNames, unknown
 
@@ -36,7 +46,7 @@ def encode_trace(steps: Sequence[Instruction], decisions: Mapping[Instruction, A
     Errors: TraceError for a value without a JSON representation, and for a handle that no earlier step returned.
     """
     names = TraceHandleNames()
-    listed = []
+    listed: list[list[Any]] = []
     for number, step in enumerate(steps):
         for handle in step.handles():
             if not names.has(handle):
@@ -57,13 +67,13 @@ def _encode_value(value: Any, names: TraceHandleNames, is_input: bool) -> Any:
         if clash := [n for n in value.sizes if _NAME.fullmatch(n)]:
             raise TraceError(f"the size {clash[0]} in an index map is called like a result of a step; rename it")
         value = value.text(names.name_of)
-    if hasattr(type(value), "from_text"):
+    if hasattr(value, "from_text"):
         value = repr(value)
     if isinstance(value, str):
         return json.dumps(value) if is_input else str(value)
-    if isinstance(value, (list, tuple)):
+    if is_list(value):
         return [_encode_value(v, names, is_input) for v in value]
-    if isinstance(value, dict):
+    if is_dict(value):
         return {str(k): _encode_value(v, names, is_input) for k, v in value.items()}
     if value is None or isinstance(value, (bool, int, float)):
         return value
@@ -75,12 +85,12 @@ def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], 
 
     Errors: TraceError for arguments that are not those of the kind, and results that are not handles of its types.
     """
-    if not isinstance(kind, InstructionKind):
+    if is_other(kind, InstructionKind):
         raise TraceError(f"the kind of a step is {short_repr(kind)}; fix: InstructionKind.get(name)")
     reader = _TraceReader()
     reader.where = f"step {kind.name}"
     for what, values in (("inputs", inputs), ("attrs", attrs), ("outputs", outputs)):
-        if not isinstance(values, Sequence) or isinstance(values, str):
+        if is_other(values, Sequence) or isinstance(values, str):
             reader.fail(f"its {what} are {short_repr(values)}; fix: a list")
     arguments, primitive = reader.arguments(kind, list(inputs), list(attrs)), PRIMITIVES[kind.primitive]
     reader.check_handles(primitive, outputs)
@@ -111,7 +121,7 @@ class _TraceReader:
     def read(self, source: Any) -> tuple[list[Instruction], dict[Instruction, Any]]:
         if not _is_list(source, 2) or not all(map(_is_list, source)):
             self.fail("expected a list of two lists, the steps and the decisions")
-        steps = []
+        steps: list[Instruction] = []
         for number, entry in enumerate(source[0]):
             self.where = f"step {number + 1} of the trace"
             steps.append(self.step(entry))
@@ -156,11 +166,12 @@ class _TraceReader:
         return by_key | {keys[-1][1:]: values[least:]} if many else by_key
 
     def decision(self, entry: Any, steps: list[Instruction]) -> tuple[Instruction, Any]:
-        if not _is_list(entry, 2) or isinstance(entry[0], bool) or not isinstance(entry[0], int):
+        number = entry[0] if _is_list(entry, 2) else None
+        if isinstance(number, bool) or not isinstance(number, int):
             self.fail("expected [index of the step, decision]")
-        if not 0 <= entry[0] < len(steps):
-            self.fail(f"step {entry[0]} is out of range: the trace has {len(steps)} steps, counted from 0")
-        step = steps[entry[0]]
+        if not 0 <= number < len(steps):
+            self.fail(f"step {number} is out of range: the trace has {len(steps)} steps, counted from 0")
+        step = steps[number]
         primitive = PRIMITIVES[step.name]
         if not primitive.samples:
             self.fail(f"step {entry[0]} is {step.kind.name}, which is not a sampling step")
@@ -176,14 +187,14 @@ class _TraceReader:
 
     def attr(self, value: Any) -> Any:
         """An attribute, or a part of a decision."""
-        if isinstance(value, dict) and set(value) == {"rv"}:
+        if is_dict(value) and set(value) == {"rv"}:
             return self.handle(value["rv"])
         return self.inner(value, self.attr)
 
-    def inner(self, value: Any, read: Any) -> Any:
-        if isinstance(value, list):
+    def inner(self, value: Any, read: Callable[[Any], Any]) -> Any:
+        if is_list(value) and not isinstance(value, tuple):
             return [read(v) for v in value]
-        if isinstance(value, dict):
+        if is_dict(value):
             if not all(isinstance(k, str) for k in value):
                 self.fail("the keys of a dictionary must be strings")
             return {k: read(v) for k, v in value.items()}
@@ -214,7 +225,7 @@ class _TraceReader:
         """Convert a value to the type of a parameter: 0 and 1 to bool, text to an index map."""
         annotation = primitive.signature.parameters[key].annotation
         parts = types.alternatives(annotation)
-        if bool in parts and int not in parts and value in (0, 1) and isinstance(value, int):
+        if bool in parts and int not in parts and isinstance(value, int) and value in (0, 1):
             value = bool(value)
         maps = [p for p in parts if hasattr(p, "from_text")]
         if maps and isinstance(value, str) and (str not in parts or value.startswith("lambda")):
@@ -264,7 +275,7 @@ class _TraceReader:
 
 
 def _is_list(value: Any, length: int | None = None) -> bool:
-    return isinstance(value, (list, tuple)) and (length is None or len(value) == length)
+    return is_list(value) and (length is None or len(value) == length)
 
 
 def _gives_list(primitive: Primitive) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.symbolic import Formula
-from tir_mlir.schedule.handles import Handle
+from tir_mlir.schedule.handles import Handle, is_dict, is_list
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.trace.instruction import Instruction
@@ -32,7 +32,7 @@ class TraceHandleNames:
 
     def give(self, handles: Sequence[Handle | None]) -> list[str]:
         """Assign names to the results of a step; `_` for a factor to be inferred."""
-        names = []
+        names: list[str] = []
         for handle in handles:
             if handle is None:
                 names.append("_")
@@ -57,7 +57,7 @@ def unknown(handle: Handle) -> str:
     return f"uses {'an' if handle.word == 'integer' else 'a'} {handle.word} that no earlier step returned"
 
 
-def python_lines(instructions: Sequence[Instruction], decisions: dict[Instruction, Any]) -> list[str]:
+def python_lines(instructions: Sequence[Instruction], decisions: dict[Instruction, object]) -> list[str]:
     """The statements of a trace, one per step."""
     names = TraceHandleNames()
     return [_statement(step, decisions.get(step), names) for step in instructions]
@@ -93,9 +93,9 @@ def print_step(step: Instruction) -> str:
     return f"{', '.join('_' for _ in step.outputs)} = {call}" if step.outputs else call
 
 
-def _statement(step: Instruction, decision: Any, names: TraceHandleNames) -> str:
+def _statement(step: Instruction, decision: object, names: TraceHandleNames) -> str:
     many = step.variadic
-    parts = []
+    parts: list[str] = []
     for key, value in step.arguments.items():
         if key == many:
             parts += [value_text(v, names) for v in value]
@@ -110,16 +110,16 @@ def _statement(step: Instruction, decision: Any, names: TraceHandleNames) -> str
     return f"{targets}{',' if step.returns_list and len(step.outputs) == 1 else ''} = {call}"
 
 
-def value_text(value: Any, names: TraceHandleNames) -> str:
+def value_text(value: object, names: TraceHandleNames) -> str:
     """A value as Python source."""
     if isinstance(value, Handle):
         return names.name_of(value)
     if isinstance(value, (Formula, IndexMap)):
         return value.text(names.name_of)
-    if isinstance(value, (list, tuple)):
+    if is_list(value):
         inner = ", ".join(value_text(v, names) for v in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-    if isinstance(value, dict):
+    if is_dict(value):
         return "{" + ", ".join(f"{value_text(k, names)}: {value_text(v, names)}" for k, v in value.items()) + "}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
