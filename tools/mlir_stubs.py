@@ -28,6 +28,7 @@ REPAIRS = (
     (r"def values\(self\) -> list:", "def values(self) -> list[Attribute]:"),
     (r"def (inputs|results)\(self\) -> list:", r"def \1(self) -> list[Type]:"),
     (r"-> Iterator:", "-> Iterator[str]:"),
+    (r"(def owner\(self\)) -> OpView:(?=\s+\"\"\"\s+Returns the owner of the value)", r"\1 -> Any:"),
     (r"callback: object\) -> object:", "callback: object) -> DiagnosticHandler:"),
     (r"\*(args|arg_types),", r"*\1: Type,"),
     (r"(?<=[:>|] )(list|Sequence)(?=[ ,)|=:])", r"\1[Any]"),

@@ -279,7 +279,7 @@ def aliased_pair(root: ir.Operation) -> tuple[str, str] | None:
     for written in (a for a in param_accesses if a.is_write):
         for access in param_accesses:
             if access.buffer != written.buffer:
-                first, second = sorted((access.buffer, written.buffer), key=lambda v: v.arg_number)
+                first, second = sorted((access.buffer, written.buffer), key=lambda v: ir.BlockArgument(v).arg_number)
                 return Buffer(first).name, Buffer(second).name
     return None
 

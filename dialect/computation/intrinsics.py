@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
@@ -19,6 +19,10 @@ from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, enter_context, funcs
 from tir_mlir.extensions import extension_point
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 _known: dict[str, TensorIntrin] = {}
 
@@ -52,7 +56,7 @@ class TensorIntrin:
     impl: str
 
     @staticmethod
-    def register(name: str, desc: Any, impl: Any, override: bool = False) -> None:
+    def register(name: str, desc: object, impl: object, override: bool = False) -> None:
         """Register an intrinsic under a name, for `tensorize`.
 
         `desc` is a PrimFunc (or an MLIR module with one function) that computes one value per point of a box of loops;
@@ -93,7 +97,7 @@ class TensorIntrin:
 
     @staticmethod
     @extension_point
-    def check(name: str, seed: int = 0, kernel: str | None = None, libs: Sequence[Any] = ()) -> Any:
+    def check(name: str, seed: int = 0, kernel: str | None = None, libs: Sequence[str | Path] = ()) -> Any:
         """Run the implementation of an intrinsic, with its kernel, against its description: on random data, on small
         numbers, at ties, at the ends of types and at the constants of the description; strides of operands differ.
 
@@ -144,7 +148,7 @@ def _parse(text: str) -> Parsed:
     return Parsed(module, funcs(module)[0])
 
 
-def _text(part: Any, what: str) -> str:
+def _text(part: object, what: str) -> str:
     """The text of a module with one function, given a PrimFunc, an IRModule or an MLIR module."""
     module = getattr(part, "isolated_module", part)  # a PrimFunc, without the other functions of its module
     module = getattr(module, "mlir", module)
@@ -217,5 +221,5 @@ def _names(params: Sequence[Buffer]) -> str:
     return ", ".join(p.name for p in params)
 
 
-def _show(value: Any) -> str:
+def _show(value: str | Sequence[int]) -> str:
     return f'"{value}"' if isinstance(value, str) else str(tuple(value))

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, permutations
 
+from mlir import ir
+
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, Operand
 from tir_mlir.dialect.ir import Buffer, Index, same_indices
@@ -150,7 +152,7 @@ def _alignment(intrin: Form, block: Form, operands: tuple[int, ...], common: Seq
         tried = [(c, _differences(intrin, block, c)) for c in _candidates(intrin, block, [order])]
         best, map_differences = min(tried, key=lambda t: len(t[1]) + _axis_weight(intrin, block, t[0]))
         axes, differences = best.axes, [*common, *map_differences]
-    numbers = sorted(range(len(operands)), key=lambda n: intrin.operands[n].buffer.value.arg_number)
+    numbers = sorted(range(len(operands)), key=lambda n: ir.BlockArgument(intrin.operands[n].buffer.value).arg_number)
     names = {intrin.operands[n].buffer.name: block.operands[operands[n]].buffer.name for n in numbers}
     pairs = tuple((intrin.axes[n], block.axes[m]) for n, m in enumerate(axes))
     match_ = None
@@ -209,7 +211,7 @@ def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[ParamB
                 f"operand {operand.buffer.name}: the intrinsic uses it twice, "
                 f"the block has two different regions there ({first.buffer.name} and {binding.buffer.name})"
             )
-    return sorted(by_param.values(), key=lambda b: b.param.value.arg_number)
+    return sorted(by_param.values(), key=lambda b: ir.BlockArgument(b.param.value).arg_number)
 
 
 def _window(parameter: Operand, region: Operand) -> ParamBinding:

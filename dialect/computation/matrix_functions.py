@@ -85,8 +85,8 @@ def described_layouts(call: ir.Operation, impl: Func, desc: Func) -> list[str]:
     """The layouts of the operands A and B with which a product of an implementation computes its description: B is
     "col_major" in C[i, j] += A[i, k] * B[j, k]. "": the description does not say it."""
     views = [fragment_view(call, number) for number in (0, 2, 4)]
-    roots = [None if v is None else root_of_view(v) for v in views]
-    if not all(r in impl.args for r in roots):
+    roots = [root for v in views if v is not None and (root := root_of_view(v)) in impl.args]
+    if len(roots) != len(views):
         return ["", ""]
     result, a, b = (_indices(desc, impl.args.index(r)) for r in roots)
     if len(result) != 2 or len(a) != 2 or len(b) != 2:
@@ -216,6 +216,6 @@ def _memory(op: ir.Operation) -> ir.Value | None:
     number = constant_integer(stride)
     source = owner_op(stride)
     is_its_own = isa(source, StridedMetadataOp) and StridedMetadataOp(source).source == view and (
-        list(source.results).index(stride) == 4
+        ir.OpResult(stride).result_number == 4
     )  # fmt: skip
     return view if is_its_own or (number is not None and number == strides[0]) else None

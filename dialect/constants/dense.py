@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import re
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
 _ONES = {1: "bool", 8: "int8", 16: "int16", 32: "int32", 64: "int64"}
 _FLOATS = {ir.F64Type: "float64", ir.F32Type: "float32", ir.F16Type: "float16", ir.BF16Type: "uint16"}
 
 
-def dense_attr(array: Any, type_: ir.Type | None = None) -> ir.Attribute:
+def dense_attr(array: ArrayLike, type_: ir.Type | None = None) -> ir.Attribute:
     """An array -> a dense attribute. type_: a vector type, or the element type of a tensor; default: that of the dtype.
     bfloat16 is given as its bits, and unsigned integers become the signless ones of their width."""
     bits: Any = np.asarray(array, order="C")
@@ -65,7 +69,7 @@ def dense_array(attribute: ir.Attribute) -> np.ndarray:
     return np.broadcast_to(array.reshape(() if array.size == 1 else shape), shape).astype(dtype)
 
 
-def dense_numbers(attribute: ir.Attribute) -> list[Any]:
+def dense_numbers(attribute: ir.Attribute) -> list[bool | int | float]:
     """The elements of a dense attribute as Python numbers, in row-major order."""
     array = dense_array(attribute).reshape(-1)
     if isinstance(ir.ShapedType(attribute.type).element_type, ir.BF16Type):  # type: ignore[attr-defined]

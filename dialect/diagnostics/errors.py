@@ -104,11 +104,11 @@ class TirError(Exception):
         text = color.terminal(f"{type(self).__name__}: {self}")
         return [*color.user_lines(self.__traceback__), *text.splitlines()]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore_error, (type(self), self.args, {key: _plain(value) for key, value in vars(self).items()})
 
 
-def _restore_error(kind: type[TirError], args: tuple[Any, ...], state: dict[str, Any]) -> TirError:
+def _restore_error(kind: type[TirError], args: tuple[object, ...], state: dict[str, object]) -> TirError:
     """Restore a pickled error without calling its constructor."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
@@ -204,12 +204,12 @@ class ScheduleError(TirError, RuntimeError):
         self.call = ""
 
     @property
-    def args(self) -> tuple[Any, ...]:
+    def args(self) -> tuple[object, ...]:
         """The text, made by now: it is a plain string for whoever reads it here, and in a pickle."""
         return tuple(str(a) if isinstance(a, LateText) else a for a in _ARGS.__get__(self))
 
     @args.setter
-    def args(self, value: Any) -> None:
+    def args(self, value: tuple[object, ...]) -> None:
         _ARGS.__set__(self, value)
 
     @property

@@ -92,7 +92,7 @@ def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: Te
     """
     from mlir.dialects import tensor
 
-    sizes: list[Any] = list(type_.shape)
+    sizes: list[int | ir.Value] = list(type_.shape)
     rank = len(sizes)
     for axis, size in enumerate(sizes):
         if isinstance(size, str):
@@ -179,7 +179,11 @@ def _content(owner: TensorFunc) -> Any:
 
 
 def call_tir_adapter(
-    module: ir.Module, callee: str, inputs: Sequence[ir.Type], results: Sequence[TensorType], dims: Sequence[Any] = ()
+    module: ir.Module,
+    callee: str,
+    inputs: Sequence[ir.Type],
+    results: Sequence[TensorType],
+    dims: Sequence[ir.Value] = (),
 ) -> TensorFunc:
     """The function on tensors that calls a TensorIR function, whose last parameters are the results.
 

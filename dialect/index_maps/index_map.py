@@ -85,7 +85,7 @@ class IndexMap:
         if not any(True for _ in self.sides()):
             return self
 
-        def leaf(term: IntExpr) -> Any:
+        def leaf(term: IntExpr) -> object:
             return change(term) if isinstance(term, Sampled) else term
 
         return IndexMap(self.names, tuple(map_leaves(t, leaf) for t in self.terms), self.inverse_index_map)
@@ -113,9 +113,9 @@ class IndexMap:
 
     @staticmethod
     def from_func(
-        mapping_function: Callable[..., Any],
+        mapping_function: Callable[..., object],
         ndim: int | None = None,
-        inverse_index_map: Callable[..., Any] | IndexMap | None = None,
+        inverse_index_map: Callable[..., object] | IndexMap | None = None,
     ) -> IndexMap:
         """The map that a lambda computes. `ndim`: the number of indices, required if the lambda takes `*indices`."""
         names = parameters(mapping_function, ndim)
@@ -132,7 +132,7 @@ class IndexMap:
         return IndexMap(tuple(names), terms, inverse)
 
     @staticmethod
-    def from_text(text: str, handles: Mapping[str, Any] | None = None) -> IndexMap:
+    def from_text(text: str, handles: Mapping[str, object] | None = None) -> IndexMap:
         """The map whose text is `lambda i, j: (i // 16, j % 16)`. The text is parsed, never executed.
 
         `handles`: sampled integers by name. Any other name that is not a variable is a size of the program.
@@ -157,7 +157,7 @@ class IndexMap:
         return IndexMap(tuple(names), tuple(terms))
 
     @staticmethod
-    def wrap(index_map: IndexMap | Callable[..., Any] | str, ndim: int | None = None) -> IndexMap:
+    def wrap(index_map: IndexMap | Callable[..., object] | str, ndim: int | None = None) -> IndexMap:
         """An IndexMap from a lambda, an IndexMap, or its text."""
         if isinstance(index_map, IndexMap):
             result = index_map
@@ -219,7 +219,7 @@ class IndexMap:
             raise IndexMapError(f"the map {self} takes {len(self.names)} indices; the shape has {len(box.extents)}")
         return layout_of(self.affine(box.params), box)
 
-    def map_shape(self, shape: Sequence[Any]) -> list[Any]:
+    def map_shape(self, shape: Sequence[object]) -> list[Any]:
         """The extents of the smallest box at the origin that contains the image of a shape."""
         with enter_context(), question(f"the shape of the image of {self}"):
             layout = self.layout(box_of(shape))
@@ -227,7 +227,7 @@ class IndexMap:
             sizes = list(layout.box.params)
             return [_plain(from_affine(e, sizes)) for e in layout.shape]
 
-    def inverse(self, shape: Sequence[Any]) -> IndexMap:
+    def inverse(self, shape: Sequence[object]) -> IndexMap:
         """The inverse over a shape. Errors: IndexMapError unless the map is one to one and onto the image box."""
         back, padding = self.non_surjective_inverse(shape)
         if not padding.never:
@@ -238,7 +238,7 @@ class IndexMap:
             )
         return back
 
-    def non_surjective_inverse(self, shape: Sequence[Any]) -> tuple[IndexMap, Predicate]:
+    def non_surjective_inverse(self, shape: Sequence[object]) -> tuple[IndexMap, Predicate]:
         """The inverse, and the predicate of the indices outside its domain: no point of the shape maps to them."""
         with enter_context(), question(f"the inverse of {self}"):
             layout = self.layout(box_of(shape))
@@ -264,7 +264,7 @@ class IndexMap:
         if missing := [n for n in self.sizes if n not in sizes]:
             raise IndexMapError(f"the map {self} needs the value of the size {missing[0]}")
 
-        def leaf(term: IntExpr) -> Any:
+        def leaf(term: IntExpr) -> object:
             return sizes[term.name] if isinstance(term, Variable) and term.name not in self.names else term
 
         return IndexMap(self.names, tuple(map_leaves(t, leaf) for t in self.terms))
@@ -289,7 +289,7 @@ class IndexMap:
     def map_ndarray(
         self,
         array: np.ndarray,
-        pad_value: Any = 0,
+        pad_value: float = 0,
         shape: Sequence[int] | None = None,
         sizes: Mapping[str, int] | None = None,
     ) -> np.ndarray:
@@ -321,7 +321,7 @@ def _plain(term: IntExpr) -> int | IntExpr:
     return int(term.value) if isinstance(term, Constant) else term
 
 
-def _tuple_text(shape: Sequence[Any]) -> str:
+def _tuple_text(shape: Sequence[object]) -> str:
     return "(" + ", ".join(map(str, shape)) + (",)" if len(shape) == 1 else ")")
 
 

@@ -6,7 +6,6 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, NotAffineMapError, short_repr
 from tir_mlir.dialect.index_maps.layout import Box
@@ -23,7 +22,7 @@ def affine_terms() -> Iterator[None]:
         raise NotAffineMapError(str(error)) from error
 
 
-def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
+def parameters(function: Callable[..., object], ndim: int | None) -> list[str]:
     """Names of the parameters of a function, `*indices` expanded to `ndim` in total; keyword-only ones come last."""
     if not callable(function):
         raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(function)}")
@@ -47,7 +46,7 @@ def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
     return names
 
 
-def call_with_dims(function: Callable[..., Any], names: Sequence[str]) -> Any:
+def call_with_dims(function: Callable[..., object], names: Sequence[str]) -> object:
     """The result of a function on these variables, the last for its keyword-only parameters."""
     last = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     first = names[: len(names) - len(last)]
@@ -67,7 +66,7 @@ def unused_name(name: str, used_names: set[str]) -> str:
     return name
 
 
-def size_named(leaf: IntExpr, function: Callable[..., Any]) -> IntExpr:
+def size_named(leaf: IntExpr, function: Callable[..., object]) -> IntExpr:
     """A size variable by its name, or by that of the Python variable of the function that holds it."""
     if not isinstance(leaf, SizeVariable):
         return leaf
@@ -79,7 +78,7 @@ def size_named(leaf: IntExpr, function: Callable[..., Any]) -> IntExpr:
     return Symbol(name)
 
 
-def flat(results: Any) -> Iterable[IntExpr]:
+def flat(results: object) -> Iterable[IntExpr]:
     """The results of a lambda: one expression, or a flattened list of them."""
     if not isinstance(results, (list, tuple)):
         yield check_term(as_expr(results))
@@ -96,7 +95,7 @@ def flat_nodes(node: ast.expr) -> Iterable[ast.expr]:
         yield from flat_nodes(item)
 
 
-def box_of(shape: Sequence[Any]) -> Box:
+def box_of(shape: Sequence[object]) -> Box:
     """A shape of integers, names and expressions of names as a box."""
     if not isinstance(shape, (list, tuple)):
         raise IndexMapError(f"a shape is a list of integers and names of sizes, not {short_repr(shape)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, short_repr
 from tir_mlir.dialect.index_maps.map_input import call_with_dims, parameters
@@ -22,8 +21,8 @@ class RegionMap:
     once the number of iters is known, so it may take `*iters`.
     """
 
-    def __init__(self, regions: Callable[..., Any] | str):
-        self._function: Callable[..., Any] | None = None
+    def __init__(self, regions: Callable[..., object] | str):
+        self._function: Callable[..., object] | None = None
         self.names: list[str] = []
         self.spans: list[Span] = []
         if isinstance(regions, str):
@@ -38,7 +37,7 @@ class RegionMap:
         """The map whose text is `lambda vi: [(vi - 1, vi + 1)]`. The text is parsed, never executed."""
         return RegionMap(text)
 
-    def apply(self, iters: Sequence[Any]) -> list[tuple[Any, Any]]:
+    def apply(self, iters: Sequence[Index]) -> list[tuple[Index, Index]]:
         """(begin, end) of every dimension, for the iters as index expressions."""
         if self._function is not None:
             self.names = parameters(self._function, len(iters))
@@ -50,7 +49,7 @@ class RegionMap:
         return [(Index.wrap(evaluate(a, iter_of)), Index.wrap(evaluate(b, iter_of))) for a, b in self.spans]
 
     @staticmethod
-    def wrap(regions: RegionMap | Callable[..., Any] | str) -> RegionMap:
+    def wrap(regions: RegionMap | Callable[..., object] | str) -> RegionMap:
         """A RegionMap from a lambda, a RegionMap, or its text."""
         return regions if isinstance(regions, RegionMap) else RegionMap(regions)
 
@@ -79,11 +78,11 @@ class RegionMap:
         return hash(repr(self))
 
 
-def _items(results: Any) -> list[Any]:
+def _items(results: object) -> list[object]:
     return list(results) if isinstance(results, list | tuple) else [results]
 
 
-def _span(item: Any) -> Span:
+def _span(item: object) -> Span:
     ends = tuple(item) if isinstance(item, list | tuple) else (item,)
     if len(ends) == 1:
         return check_term(as_expr(ends[0])), as_expr(ends[0]) + 1

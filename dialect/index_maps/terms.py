@@ -72,7 +72,7 @@ def by_sizes(term: IntExpr) -> bool:
     return isinstance(term, Operation) and (is_by_variable(term) or by_sizes(term.left) or by_sizes(term.right))
 
 
-def sampled_in(term: IntExpr) -> list[Any]:
+def sampled_in(term: IntExpr) -> list[Sampled]:
     """The sampled integers of a term, and the formulas of them."""
     if isinstance(term, Operation) and not isinstance(term, Formula):
         return [*sampled_in(term.left), *sampled_in(term.right)]
@@ -90,7 +90,7 @@ def text_of(term: IntExpr, text_of_handle: Callable[[Any], str]) -> str:
     return text(term, sampled_text)
 
 
-def map_leaves(term: IntExpr, change: Callable[[Any], Any]) -> IntExpr:
+def map_leaves(term: IntExpr, change: Callable[[Any], object]) -> IntExpr:
     """The term with its leaves, and its formulas of sampled integers, changed."""
     if isinstance(term, Operation) and not isinstance(term, Formula):
         return symbolic.operation(term.symbol, map_leaves(term.left, change), map_leaves(term.right, change))
@@ -108,7 +108,7 @@ def evaluate(term: IntExpr, values: Mapping[str, Any]) -> Any:
 
 
 def from_ast(
-    node: ast.expr, names: set[str], handles: Mapping[str, Any] | None = None, with_sizes: bool = False
+    node: ast.expr, names: set[str], handles: Mapping[str, object] | None = None, with_sizes: bool = False
 ) -> IntExpr:
     """The term of a parsed Python expression. Nothing is executed.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from mlir import ir
 
@@ -152,7 +151,7 @@ def replacement_for(key: str, gpu: bool = False) -> str:
     return "" if annotation is None else annotation.on_gpu if gpu else annotation.instead
 
 
-def prefetched_buffers(annotations: Mapping[str, Any]) -> list[str]:
+def prefetched_buffers(annotations: Mapping[str, object]) -> list[str]:
     """The buffers that an annotation of a loop tells to prefetch."""
     value = annotations.get(PREFETCH)
     return [name for name in (value if isinstance(value, (list, dict)) else [value]) if isinstance(name, str)]
@@ -173,10 +172,10 @@ def rename_buffers(root: ir.Operation, names: Mapping[str, str | None]) -> None:
         attrs.put(op, attrs.ANNOTATIONS, {**annotations, **({PREFETCH: renamed} if renamed else {})} or None)
 
 
-def _rename_prefetched(value: Any, names: Mapping[str, str | None]) -> Any:
+def _rename_prefetched(value: object, names: Mapping[str, str | None]) -> object:
     """The value of a prefetch annotation with other names, without those that are None."""
     if isinstance(value, dict):
         return {new: ahead for name, ahead in value.items() if (new := names.get(name, name)) is not None}
     if isinstance(value, list):
         return [new for name in value if (new := names.get(name, name)) is not None]
-    return names.get(value, value)
+    return names.get(value, value) if isinstance(value, str) else value

@@ -52,7 +52,7 @@ DIRECT = "tir.direct"  # of a function without a schedule: its code is written d
 UNIT = "tir.unit"  # of a function: it is compiled in a module of its own, and called there from others
 
 
-def to_attr(value: Any) -> ir.Attribute:
+def to_attr(value: object) -> ir.Attribute:
     """A Python value as an attribute; lists and dictionaries nest. An attribute passes through."""
     if isinstance(value, ir.Attribute):
         return value
@@ -125,7 +125,7 @@ _READERS: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def get(op: Any, key: str, default: Any = None) -> Any:
+def get(op: ir.Operation | ir.OpView, key: str, default: object = None) -> Any:
     """The Python value of the attribute `key` of `op`, or `default`."""
     attributes = op.attributes
     return from_attr(attributes[key]) if key in attributes else default
@@ -152,7 +152,7 @@ def integers(op: ir.Operation, key: str) -> list[int]:
     return list(op.attributes[key])  # pyright: ignore[reportArgumentType]  the stubs know no common array type
 
 
-def put(op: Any, key: str, value: Any) -> None:
+def put(op: ir.Operation | ir.OpView, key: str, value: object) -> None:
     """Set the attribute `key` of `op`; None or an empty dictionary removes it."""
     touch(op.operation)
     if value is None or value == {}:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
 
 import numpy as np
 from mlir import ir
@@ -94,15 +93,15 @@ def _id_here() -> ir.Attribute:
     return attrs.to_attr(fresh_id(ir.InsertionPoint.current.block.owner.operation))
 
 
-def _assign_id(op: Any) -> None:
+def _assign_id(op: ir.Operation | ir.OpView) -> None:
     op.operation.attributes[attrs.ID] = attrs.to_attr(fresh_id(op.operation))
 
 
 def func(
     name: str,
     arg_types: Sequence[ir.Type],
-    arg_attrs: Sequence[dict[str, Any]] | None = None,
-    attributes: dict[str, Any] | None = None,
+    arg_attrs: Sequence[Mapping[str, object]] | None = None,
+    attributes: Mapping[str, object] | None = None,
     results: Sequence[ir.Type] = (),
     private: bool = False,
 ) -> Func:
@@ -141,7 +140,7 @@ def loop(
     lower: Index | int | Sequence[Index],
     upper: Index | int | Sequence[Index],
     kind: str = "serial",
-    annotations: dict[str, Any] | None = None,
+    annotations: Mapping[str, object] | None = None,
     wide: bool = False,
 ) -> Loop:
     """`for name in [lower, upper)`: an empty `affine.for` with its yield. wide: declared as int64.
@@ -262,7 +261,7 @@ def while_loop(condition: Callable[[], ir.Value]) -> ir.Operation:
     return op
 
 
-def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | None = None) -> Block:
+def block(name: str, iters: Sequence[IterSpec], annotations: Mapping[str, object] | None = None) -> Block:
     """An empty block with its yield. Bindings may use loop variables and the iters of the enclosing block."""
     bindings = [Index.wrap(i.binding) for i in iters] or [Index.constant(0)]
     mins, extents, syms = _domain_maps(iters)
@@ -385,7 +384,7 @@ def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index | int]) -> 
     """`buffer[indices] = value`, all indices affine."""
     touch_here()
     map_, operands = emit_map(indices)
-    return affine.store(value, buffer, operands, map_)
+    return affine.store(value, buffer, operands, map_).operation
 
 
 def assume(condition: ir.Value) -> ir.Operation:

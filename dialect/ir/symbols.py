@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
 
 from mlir import ir
 
@@ -25,7 +24,7 @@ class KeptSymbols(type(threading.RLock())):  # type: ignore[misc]
         self.module, self.table = module, ir.SymbolTable(module)
         self.found: dict[str, ir.Operation] = {}
         """Symbols that were looked up, by name."""
-        self.contents: dict[Any, ir.Operation] | None = None
+        self.contents: dict[Hashable, ir.Operation] | None = None
         self.programs: dict[str, list[str]] | None = None
         self.count = _count(module)
 

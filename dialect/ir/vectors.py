@@ -56,7 +56,7 @@ def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index], shape: Se
     map_, operands = emit_map(indices)
     if len(shape) > 1:
         value = vector.shape_cast(ir.VectorType.get(list(shape), element_of(value)), value)
-    return affine.vector_store(value, buffer, operands, map_)
+    return affine.vector_store(value, buffer, operands, map_).operation
 
 
 def broadcast(value: ir.Value, lanes: int) -> ir.Value:

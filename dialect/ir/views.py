@@ -47,19 +47,19 @@ def is_program(op: ir.Operation) -> bool:
     return op.name in FuncOp.names and len(op.regions[0].blocks) > 0 and TENSOR_LEVEL not in op.attributes
 
 
-def is_loop(op: Any) -> bool:
+def is_loop(op: ir.Operation | ir.OpView) -> bool:
     return op.name in AffineForOp.names
 
 
-def is_block(op: Any) -> bool:
+def is_block(op: ir.Operation | ir.OpView) -> bool:
     return op.name in AffineParallelOp.names and attrs.BLOCK in op.attributes
 
 
-def is_init(op: Any) -> bool:
+def is_init(op: ir.Operation | ir.OpView) -> bool:
     return op.name in AffineIfOp.names and attrs.INIT in op.attributes
 
 
-def is_where(op: Any) -> bool:
+def is_where(op: ir.Operation | ir.OpView) -> bool:
     return op.name in AffineIfOp.names and attrs.WHERE in op.attributes
 
 
@@ -68,7 +68,7 @@ def is_view(op: ir.Operation | None) -> TypeGuard[ir.Operation]:
     return op is not None and op.name in ViewLikeOp.names and attrs.SOLE not in op.attributes
 
 
-def is_data_where(op: Any) -> bool:
+def is_data_where(op: ir.Operation | ir.OpView) -> bool:
     """Whether an op is the guard of a block by a condition on data."""
     return op.name in ScfIfOp.names and attrs.WHERE in op.attributes
 
@@ -96,7 +96,7 @@ T = TypeVar("T")
 class _OneView(type):
     """Makes one view per op while modules are frozen. Without `__new__`: half of the calls for a view that is known."""
 
-    def __call__(cls: type[T], op: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
+    def __call__(cls: type[T], op: ir.Operation | ir.OpView) -> T:  # pyright: ignore[reportGeneralTypeIssues]
         period = frozen.held()  # as `active_cache`, without the call: most calls of this package are of this
         if period is None or not period._is_owned():
             return type.__call__(cls, op)
@@ -110,14 +110,14 @@ class _OneView(type):
 class EachView(_OneView):
     """Makes a view for each call: what is asked of ops that change all the time is not kept."""
 
-    def __call__(cls: type[T], op: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
+    def __call__(cls: type[T], op: ir.Operation | ir.OpView) -> T:  # pyright: ignore[reportGeneralTypeIssues]
         return type.__call__(cls, op)
 
 
 class View(metaclass=_OneView):
     """Base class of loops, blocks and functions: an op with an id. One view per op while modules are frozen."""
 
-    def __init__(self, op: Any):
+    def __init__(self, op: ir.Operation | ir.OpView):
         self.op: ir.Operation = op.operation
 
     @property
@@ -327,7 +327,7 @@ class Buffer:
         func = self.value.owner.owner
         if "arg_attrs" not in func.attributes:
             return {}
-        return attrs.from_attr(func.attributes["arg_attrs"][self.value.arg_number])
+        return attrs.from_attr(func.attributes["arg_attrs"][ir.BlockArgument(self.value).arg_number])
 
     @property
     def name(self) -> str:
@@ -335,7 +335,11 @@ class Buffer:
         if op is not None:
             return attrs.get(op, attrs.NAME, "buf")
         facts = self.value.owner.owner.attributes
-        return _argument_name(facts["arg_attrs"], self.value.arg_number) if "arg_attrs" in facts else "buf"
+        return (
+            _argument_name(facts["arg_attrs"], ir.BlockArgument(self.value).arg_number)
+            if "arg_attrs" in facts
+            else "buf"
+        )
 
     @property
     def dtype(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
-from typing import Any
 
 from mlir import ir
 
@@ -270,7 +269,7 @@ def module_of(op: ir.Operation) -> ir.Operation:
 _ATTRIBUTES = ("mlir", "isolated_module", "mod")
 
 
-def held_module(program: Any) -> ir.Module | None:
+def held_module(program: object) -> ir.Module | None:
     """The `ir.Module` of an IRModule, a PrimFunc, a Schedule or a module itself; None for anything else."""
     for _ in range(len(_ATTRIBUTES)):
         if isinstance(program, ir.Module):

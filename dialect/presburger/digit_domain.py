@@ -150,7 +150,7 @@ class IterationNest:
 
 def _range_conditions(var: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> list[Index]:
     """What is not negative where a variable is in its range."""
-    return [*(Index.from_value(var) - low for low in lows), *(high - var - 1 for high in highs)]
+    return [*(Index.from_value(var) - low for low in lows), *(high - Index.from_value(var) - 1 for high in highs)]
 
 
 class DigitSplit:

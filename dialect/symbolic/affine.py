@@ -15,7 +15,7 @@ from tir_mlir.dialect.symbolic.expression import Constant, IntExpr, Operation, S
 T = TypeVar("T")
 
 
-def to_affine(expr: IntExpr, leaf: Callable[[Any], ir.AffineExpr]) -> ir.AffineExpr:
+def to_affine(expr: IntExpr, leaf: Callable[[IntExpr], ir.AffineExpr]) -> ir.AffineExpr:
     """The affine form, `leaf` of variables and sampled integers. Errors: NotAffine."""
     if isinstance(expr, Constant):
         if isinstance(expr.value, float):
@@ -73,7 +73,7 @@ def from_affine(expr: ir.AffineExpr, dims: Sequence[IntExpr], symbols: Sequence[
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
 
 
-def from_ast(node: ast.expr, name: Callable[[str], Any], other: Callable[[ast.expr], Any]) -> Any:
+def from_ast(node: ast.expr, name: Callable[[str], IntExpr], other: Callable[[ast.expr], IntExpr]) -> IntExpr:
     """The expression of a node: `name` makes the leaf of a name, `other` that of a node which is not an integer
     expression, or refuses it.
     """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, SupportsIndex, TypeVar
 
 from tir_mlir.dialect.diagnostics import NotAffine, short_repr
 
@@ -27,52 +27,52 @@ class IntExpr:
 
     __slots__ = ()
 
-    def _operation(self, symbol: str, left: Any, right: Any) -> Any:
+    def _operation(self, symbol: str, left: object, right: object) -> IntExpr:
         return operation(symbol, left, right)
 
-    def __add__(self, rhs: Any) -> Any:
+    def __add__(self, rhs: object) -> IntExpr:
         return self._operation("+", self, rhs)
 
-    def __radd__(self, rhs: Any) -> Any:
+    def __radd__(self, rhs: object) -> IntExpr:
         return self._operation("+", rhs, self)
 
-    def __sub__(self, rhs: Any) -> Any:
+    def __sub__(self, rhs: object) -> IntExpr:
         return self._operation("-", self, rhs)
 
-    def __rsub__(self, rhs: Any) -> Any:
+    def __rsub__(self, rhs: object) -> IntExpr:
         return self._operation("-", rhs, self)
 
-    def __mul__(self, rhs: Any) -> Any:
+    def __mul__(self, rhs: object) -> IntExpr:
         return self._operation("*", self, rhs)
 
-    def __rmul__(self, rhs: Any) -> Any:
+    def __rmul__(self, rhs: object) -> IntExpr:
         return self._operation("*", rhs, self)
 
-    def __floordiv__(self, rhs: Any) -> Any:
+    def __floordiv__(self, rhs: object) -> IntExpr:
         return self._operation("//", self, rhs)
 
-    def __rfloordiv__(self, rhs: Any) -> Any:
+    def __rfloordiv__(self, rhs: object) -> IntExpr:
         return self._operation("//", rhs, self)
 
-    def __mod__(self, rhs: Any) -> Any:
+    def __mod__(self, rhs: object) -> IntExpr:
         return self._operation("%", self, rhs)
 
-    def __rmod__(self, rhs: Any) -> Any:
+    def __rmod__(self, rhs: object) -> IntExpr:
         return self._operation("%", rhs, self)
 
-    def __divmod__(self, rhs: Any) -> tuple[Any, Any]:
+    def __divmod__(self, rhs: object) -> tuple[IntExpr, IntExpr]:
         return self // rhs, self % rhs
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> IntExpr:
         return self._operation("*", self, -1)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> IntExpr:
         return self
 
-    def _refuse(self, what: str) -> Any:
+    def _refuse(self, what: str) -> NoReturn:
         raise NotAffine(f"{what} of {self} is not affine: an index map supports +, -, *, // and % by constants only")
 
-    def __truediv__(self, rhs: Any) -> Any:
+    def __truediv__(self, rhs: object) -> Any:
         raise NotAffine(f"({self}) / ({rhs}): indices are integers; write // for floor division")
 
     __rtruediv__ = __truediv__
@@ -80,7 +80,7 @@ class IntExpr:
     def __bool__(self) -> bool:
         return self._refuse("the truth value")
 
-    def __lt__(self, rhs: Any) -> Any:
+    def __lt__(self, rhs: object) -> Any:
         return self._refuse("a comparison")
 
     __le__ = __gt__ = __ge__ = __lt__
@@ -88,16 +88,16 @@ class IntExpr:
     def __index__(self) -> int:
         return self._refuse("the integer value")
 
-    def __pow__(self, rhs: Any) -> Any:
+    def __pow__(self, rhs: object) -> Any:
         return self._refuse("a power")
 
-    def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def tir_call(self, word: str, args: tuple[Any, ...], keywords: Mapping[str, object]) -> IntExpr:
         """`T.floordiv(i, 16)` in a lambda: TVMScript functions dispatch to this method of their argument."""
         if word not in _FUNCTIONS:
             return self._refuse(f"T.{word}")
         return operation(_FUNCTIONS[word], *args, *keywords.values())
 
-    def _bits(self, other: Any) -> Any:
+    def _bits(self, other: object) -> Any:
         return self._refuse("a bit operation")
 
     __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _bits
@@ -174,18 +174,18 @@ class Operation(IntExpr):
             self._hash = hash((self.symbol, self.left, self.right))
         return self._hash
 
-    def __reduce__(self) -> Any:  # without the hash, which differs in another process
+    def __reduce__(self) -> tuple[object, ...]:  # without the hash, which differs in another process
         return type(self), (self.symbol, self.left, self.right)
 
     def __repr__(self) -> str:
         return text(self)
 
 
-def as_expr(item: Any) -> IntExpr:
+def as_expr(item: object) -> IntExpr:
     """An expression, unchanged; an integer or float, as a constant. Errors: NotAffine."""
     if isinstance(item, IntExpr):
         return item
-    if not isinstance(item, bool) and hasattr(item, "__index__"):
+    if isinstance(item, SupportsIndex) and not isinstance(item, bool):
         return Constant(operator.index(item))
     if isinstance(item, float):
         return Constant(item)
@@ -194,7 +194,7 @@ def as_expr(item: Any) -> IntExpr:
     )
 
 
-def operation(symbol: str, left: Any, right: Any) -> IntExpr:
+def operation(symbol: str, left: object, right: object) -> IntExpr:
     """`left symbol right`, folded if both are constants. Errors: NotAffine for what is not an integer."""
     left, right = as_expr(left), as_expr(right)
     for side in (left, right):
@@ -218,7 +218,7 @@ def plus(left: IntExpr, right: IntExpr) -> IntExpr:
     return left + right
 
 
-def text(expr: IntExpr, leaf: Callable[[Any], str | None] = lambda _: None) -> str:
+def text(expr: IntExpr, leaf: Callable[[IntExpr], str | None] = lambda _: None) -> str:
     """Python source, with the parentheses that it needs: `(n + 1) // 2 * m`.
 
     `leaf`: the text of a part; None for that of its parts.
@@ -256,7 +256,7 @@ class Sampled(IntExpr):
         """The value that was sampled. Errors: HandleError if it is not known."""
         raise NotImplementedError
 
-    def _operation(self, symbol: str, left: Any, right: Any) -> Any:
+    def _operation(self, symbol: str, left: object, right: object) -> IntExpr:
         operand = right if left is self else left
         if isinstance(operand, bool) or not isinstance(operand, int | IntExpr):
             return NotImplemented
@@ -268,7 +268,7 @@ class Sampled(IntExpr):
     def __index__(self) -> int:
         raise TypeError("a sampled integer has a value only in its schedule: sch.get(handle)")
 
-    def __truediv__(self, rhs: Any) -> Any:
+    def __truediv__(self, rhs: object) -> Any:
         return NotImplemented
 
     __rtruediv__ = __pow__ = __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __truediv__
@@ -279,16 +279,16 @@ class Sampled(IntExpr):
     def __ne__(self, rhs: object) -> Any:
         return self is not rhs and _compare_values(operator.ne, self, rhs)
 
-    def __lt__(self, rhs: Any) -> Any:
+    def __lt__(self, rhs: object) -> Any:
         return _compare_values(operator.lt, self, rhs)
 
-    def __le__(self, rhs: Any) -> Any:
+    def __le__(self, rhs: object) -> Any:
         return _compare_values(operator.le, self, rhs)
 
-    def __gt__(self, rhs: Any) -> Any:
+    def __gt__(self, rhs: object) -> Any:
         return _compare_values(operator.gt, self, rhs)
 
-    def __ge__(self, rhs: Any) -> Any:
+    def __ge__(self, rhs: object) -> Any:
         return _compare_values(operator.ge, self, rhs)
 
     def __hash__(self) -> int:
@@ -303,7 +303,7 @@ class Formula(Sampled, Operation):
     def known_value(self) -> int:
         return self.value(lambda handle: handle.known_value())
 
-    def sides(self) -> Iterator[Any]:
+    def sides(self) -> Iterator[IntExpr]:
         yield self.left
         yield self.right
 
@@ -326,7 +326,7 @@ class Formula(Sampled, Operation):
         return grouped_text(self, lambda leaf: str(leaf) if isinstance(leaf, Constant) else text_of(leaf))[1:-1]
 
 
-def _compare_values(compare: Callable[[Any, Any], bool], lhs: Sampled, rhs: Any) -> Any:
+def _compare_values(compare: Callable[[Any, Any], bool], lhs: Sampled, rhs: object) -> Any:
     """A comparison of values; NotImplemented unless the right side is a number or a sampled integer."""
     if isinstance(rhs, Sampled):
         return compare(lhs.known_value(), rhs.known_value())
@@ -351,7 +351,7 @@ def evaluate(expr: IntExpr, value: Callable[[str], Any]) -> Any:
     return expr.value if kind is Constant else value(expr.name)  # type: ignore[attr-defined]
 
 
-def leaves(expr: IntExpr) -> Iterator[Any]:
+def leaves(expr: IntExpr) -> Iterator[IntExpr]:
     """The constants, variables and sampled integers of an expression, left to right."""
     if isinstance(expr, Operation):
         yield from leaves(expr.left)

@@ -380,7 +380,7 @@ def _partial_domain(block: Block) -> str:
     """What to write where a loop over a part of the domain is meant: `T.axis.spatial((3, 19), i)`."""
     loops = {loop.var: loop for loop in loops_above(block.op) if len(loop.lowers) == len(loop.uppers) == 1}
     for it in block.iters:
-        loop = loops.get(it.binding.is_value()) if it.binding.is_value() is not None else None
+        loop = None if (value := it.binding.is_value()) is None else loops.get(value)
         low, high = (loop.lower.as_constant(), loop.upper.as_constant()) if loop is not None else (None, None)
         if loop is None or low is None or high is None or high <= low:
             continue

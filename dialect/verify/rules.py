@@ -11,7 +11,6 @@ import io
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import islpy as isl
@@ -92,7 +91,7 @@ LARGEST = 1 << 62
 """The exclusive upper bound on the number of elements of a buffer."""
 
 
-def is_huge(shape: Sequence[Any]) -> bool:
+def is_huge(shape: Sequence[int | None]) -> bool:
     """Whether the number of elements of a (partially known) shape overflows MLIR's counter."""
     return math.prod(n for n in shape if isinstance(n, int)) >= LARGEST
 
