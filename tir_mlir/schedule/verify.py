@@ -115,5 +115,7 @@ def _buffer_name(module: ir.Module, arguments: dict[str, Any]) -> str:
     if isinstance(which, str):
         return which
     side, number = ("read", which) if isinstance(which, int) else which
-    reads, writes = regions(Block(walk.find(module, arguments["block"].id)))
+    block = walk.find(module, arguments["block"].id)
+    assert block is not None
+    reads, writes = regions(Block(block))
     return (reads if side == "read" else writes)[number].buffer.name
