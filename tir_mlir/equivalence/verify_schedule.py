@@ -416,7 +416,7 @@ Node = tuple[str, str | int, int] | tuple[str, int]
 _PLAIN = frozenset(
     names_of(AffineElementAccessOp, AffineLoopOp, AllocOp, AffineIfOp, AffineYieldOp, ApplyOp, FuncOp, ReturnOp)
 )
-"""Besides operators of numbers: the ops of programs whose axes are known; of others there is no answer."""
+"""Besides operators of numbers: the ops of programs whose axes are known; others have no answer."""
 
 
 @dataclass
