@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 MAX_DENSE_SIZE = 32
 """The most elements that are transformed by one matrix, unless their number is prime."""
 
-Parts = tuple[Any, Any]
-"""The real and the imaginary part of complex numbers; None: without an imaginary part."""
+Parts: TypeAlias = "tuple[Value, ...]"
+"""The real and the imaginary part of complex numbers; of real ones the first only."""
 
 
 def transform(e: OperatorEmitter, x: Parts, axes: Sequence[int], forward: bool, scale: float) -> Parts:
     """The transform of complex numbers over axes, each a number; times a scale."""
     for axis in axes:
         x = _apply_along_axis(e, x, axis, lambda parts: _transform_last_axis(e, parts, forward))
-    return x if scale == 1 else _times(e, x, scale)
+    return x if scale == 1 else tuple(e.multiply(p, scale) for p in x)
 
 
-def half_of_real(e: OperatorEmitter, x: Any, axis: int) -> Parts:
+def half_of_real(e: OperatorEmitter, x: Value, axis: int) -> Parts:
     """The first size // 2 + 1 elements of the transform of real numbers over an axis."""
-    return _apply_along_axis(e, (x, None), axis, lambda parts: _half(e, parts[0]))
+    return _apply_along_axis(e, (x,), axis, lambda parts: _half(e, parts[0]))
 
 
-def real_part_of_inverse(e: OperatorEmitter, x: Parts, axis: int, size: int) -> Any:
+def real_part_of_inverse(e: OperatorEmitter, x: Parts, axis: int, size: int) -> Value:
     """The real numbers whose one-sided transform is x, without a scale: (.., size // 2 + 1) -> (.., size)."""
     count = size // 2 + 1
     angles = 2 * np.pi * np.outer(np.arange(count), np.arange(size)) / size
@@ -44,24 +44,17 @@ def real_part_of_inverse(e: OperatorEmitter, x: Parts, axis: int, size: int) -> 
 
     def inverse(parts: Parts) -> Parts:
         joined = e.concat([e.slice(p, len(p.shape) - 1, 0, count) for p in parts], len(parts[0].shape) - 1)
-        return e.op("matmul", joined, e.table(table, parts[0].dtype)), None
+        return (e.op("matmul", joined, e.table(table, parts[0].dtype)),)
 
     return _apply_along_axis(e, x, axis, inverse)[0]
 
 
-def _apply_along_axis(e: OperatorEmitter, x: Parts, axis: int, function: Any) -> Parts:
+def _apply_along_axis(e: OperatorEmitter, x: Parts, axis: int, function: Callable[[Parts], Parts]) -> Parts:
     """A function of the last axis, of another one."""
     rank = len(x[0].shape)
     order = [a for a in range(rank) if a != axis] + [axis]
     back = [order.index(a) for a in range(rank)]
-    moved = function(tuple(None if p is None else e.permute(p, order) for p in x))
-    real, imaginary = (None if p is None else e.permute(p, back) for p in moved)
-    return real, imaginary
-
-
-def _times(e: OperatorEmitter, x: Parts, scale: float) -> Parts:
-    real, imaginary = (None if p is None else e.multiply(p, scale) for p in x)
-    return real, imaginary
+    return tuple(e.permute(p, back) for p in function(tuple(e.permute(p, order) for p in x)))
 
 
 def _factor(size: int) -> int:
@@ -80,14 +73,12 @@ def _transform_last_axis(e: OperatorEmitter, x: Parts, forward: bool) -> Parts:
     swap = [*range(rank - 1), rank, rank - 1]
 
     def transpose_last_axes(parts: Parts, shape: Sequence[int]) -> Parts:
-        real, imaginary = (None if p is None else e.permute(e.reshape(p, [*outer, *shape]), swap) for p in parts)
-        return real, imaginary
+        return tuple(e.permute(e.reshape(p, [*outer, *shape]), swap) for p in parts)
 
     rows = _transform_last_axis(e, transpose_last_axes(x, (first, second)), forward)
     turned = _apply_twiddles(e, rows, first, second, forward)
     columns = _transform_last_axis(e, transpose_last_axes(turned, (second, first)), forward)
-    real, imaginary = transpose_last_axes(columns, (first, second))
-    return e.reshape(real, [*outer, size]), e.reshape(imaginary, [*outer, size])
+    return tuple(e.reshape(p, [*outer, size]) for p in transpose_last_axes(columns, (first, second)))
 
 
 def _half(e: OperatorEmitter, x: Value) -> Parts:
@@ -95,7 +86,7 @@ def _half(e: OperatorEmitter, x: Value) -> Parts:
     size, axis = static_size(x.shape[-1], "the size of a Fourier transform"), len(x.shape) - 1
     first = _factor(size) if size > MAX_DENSE_SIZE else 1
     if first == 1:
-        return _dense(e, (x, None), size, True, size // 2 + 1)
+        return _dense(e, (x,), size, True, size // 2 + 1)
     second, half, outer = size // first, first // 2 + 1, list(x.shape[:-1])
     swap = [*range(axis), axis + 1, axis]
     rows = _half(e, e.permute(e.reshape(x, [*outer, first, second]), swap))
@@ -117,12 +108,11 @@ def _dense(e: OperatorEmitter, x: Parts, size: int, forward: bool, count: int | 
     sign, count = -1 if forward else 1, count or size
     angles = 2 * np.pi * (np.outer(np.arange(size), np.arange(count)) % size) / size
     cosines, sines = np.cos(angles), sign * np.sin(angles)
-    table, axis = np.concatenate([cosines, sines], 1), len(x[0].shape) - 1
-    joined = x[0]
-    if x[1] is not None:
+    real, *imaginary = x
+    table, axis = np.concatenate([cosines, sines], 1), len(real.shape) - 1
+    if imaginary:
         table = np.concatenate([table, np.concatenate([-sines, cosines], 1)])
-        joined = e.concat([x[0], x[1]], axis)
-    both = e.op("matmul", joined, e.table(table, x[0].dtype))
+    both = e.op("matmul", e.concat(x, axis), e.table(table, real.dtype))
     return e.slice(both, axis, 0, count), e.slice(both, axis, count, 2 * count)
 
 
@@ -132,7 +122,7 @@ def _apply_twiddles(
     """(.., second, count) times the roots of unity to the power of the product of both indices; count: or first."""
     angles = 2 * np.pi * np.outer(np.arange(second), np.arange(count or first)) / (first * second)
     cosines, sines = (e.table(t, x[0].dtype) for t in (np.cos(angles), (-1 if forward else 1) * np.sin(angles)))
-    return product(e, (x[0], x[1]), (cosines, sines))
+    return product(e, x, (cosines, sines))
 
 
 def product(e: OperatorEmitter, a: Parts, b: Parts) -> Parts:

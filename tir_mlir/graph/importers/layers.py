@@ -262,7 +262,7 @@ def rms_norm(e: OperatorEmitter, x: Value, last_axes: int, scale: OnnxValue | No
 
 
 def group_norm(
-    e: OperatorEmitter, x: Value, groups: int, scale: OnnxValue | None, shift: OnnxValue | None, eps: float
+    e: OperatorEmitter, x: Value, groups: Size, scale: OnnxValue | None, shift: OnnxValue | None, eps: float
 ) -> Value:
     """Mean 0 and variance 1 over the channels of a group and all axes behind them, then scale and shift by channel."""
     channels = x.shape[1]
@@ -314,7 +314,7 @@ def _merged_mask(e: OperatorEmitter, mask: Value, batches: Sequence[int | str]) 
 
 
 def sized_range(
-    e: OperatorEmitter, begin: te.Expr | int, count: te.Expr | int, step: te.Expr | int, dtype: str, name: str
+    e: OperatorEmitter, begin: te.Expr | float, count: te.Expr | int, step: te.Expr | float, dtype: str, name: str
 ) -> Value:
     """begin, begin + step, .., `count` of them: numbers or te expressions of sizes.
 
@@ -328,7 +328,7 @@ def sized_range(
     return e.builder.call_te(arange, e.carriers(texts), name_hint=name)
 
 
-def _cast_expr(value: te.Expr | int, dtype: str) -> te.Expr | int:
+def _cast_expr(value: te.Expr | float, dtype: str) -> te.Expr | float:
     return value.astype(dtype) if isinstance(value, te.Expr) else value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tir_mlir.graph.importers.emitter import OperatorEmitter
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.size_code import Size
 
 Table = tuple[np.ndarray, np.ndarray | None]
 """Positions (m, taps) of an axis, and weights of the same shape; None: of one tap, 1."""
@@ -55,7 +56,7 @@ def antialiased_table(size: int, result: int, step: float, kind: str) -> Table:
     """All neighbours that a widened filter covers: smaller images without aliasing."""
     wide = max(step, 1.0)
     reach = {"linear": 1.0, "cubic": 2.0}[kind] * wide
-    filtered: Callable[[Any], Any] = _triangle if kind == "linear" else lambda d: _cubic(d, -0.5)
+    filtered: Callable[[np.ndarray], np.ndarray] = _triangle if kind == "linear" else lambda d: _cubic(d, -0.5)
     rows = []
     for i in range(result):
         centre = step * (i + 0.5)
@@ -72,7 +73,7 @@ def antialiased_table(size: int, result: int, step: float, kind: str) -> Table:
 
 
 def resample_symbolic_axis(
-    e: OperatorEmitter, x: Value, axis: int, result: Any, method: str, scale: float | None, corners: bool
+    e: OperatorEmitter, x: Value, axis: int, result: Size, method: str, scale: float | None, corners: bool
 ) -> Value:
     """x with one axis in another size, of which one is known only when the model runs: the table is computed then.
 
@@ -90,36 +91,36 @@ def resample_symbolic_axis(
 class _SizedTable:
     """The tables of `nearest`, `linear` and `cubic` for sizes that are expressions, as te tensors."""
 
-    def __init__(self, size: Any, result: Any, scale: float | None, corners: bool):
+    def __init__(self, size: te.Expr | int, result: te.Expr | int, scale: float | None, corners: bool):
         self.size, self.result, self.scale, self.corners = size, result, scale, corners
 
-    def _step(self) -> Any:
+    def _step(self) -> te.Expr:
         """See `ratio`."""
         size, result = (_float(n, "float32") for n in (self.size, self.result))
         if self.corners:
             return (size - 1.0) / te.max(result - 1.0, 1.0)
         return size / result if self.scale is None or self.scale <= 0 else te.cast(1.0 / self.scale, "float32")
 
-    def _centre(self, i: Any) -> Any:
+    def _centre(self, i: te.Var) -> te.Expr:
         index, step = te.cast(i, "float64"), te.cast(self._step(), "float64")
         return index * step if self.corners else (index + 0.5) * step - 0.5
 
-    def _clamp_index(self, position: Any) -> Any:
+    def _clamp_index(self, position: te.Expr) -> te.Expr:
         return te.max(te.min(te.cast(position, "int32"), self.size - 1), 0)
 
-    def nearest(self, exact: bool) -> tuple[Any, None]:
+    def nearest(self, exact: bool) -> tuple[te.Tensor, None]:
         shift = te.cast(0.5 if exact else 0.0, "float32")
         position = lambda i, _: self._clamp_index(te.floor((te.cast(i, "float32") + shift) * self._step()))  # noqa: E731
         return te.compute((self.result, 1), position, name="positions"), None
 
-    def linear(self, exact: bool) -> tuple[Any, Any]:
+    def linear(self, exact: bool) -> tuple[te.Tensor, te.Tensor]:
         del exact
 
-        def low(i: Any) -> Any:
+        def low(i: te.Var) -> te.Expr:
             at = self._centre(i)
             return at if self.corners else te.max(at, te.cast(0.0, "float64"))
 
-        def weight(i: Any, t: Any) -> Any:
+        def weight(i: te.Var, t: te.Var) -> te.Expr:
             first = te.min(te.floor(low(i)), _float(self.size, "float64") - 1.0)
             far = te.min(low(i) - first, te.cast(1.0, "float64"))
             return te.cast(te.Select(t < 1, 1.0 - far, far), "float32")
@@ -128,10 +129,10 @@ class _SizedTable:
         shape = (self.result, 2)
         return te.compute(shape, position, name="positions"), te.compute(shape, weight, name="weights")
 
-    def cubic(self, exact: bool) -> tuple[Any, Any]:
+    def cubic(self, exact: bool) -> tuple[te.Tensor, te.Tensor]:
         del exact
 
-        def weight(i: Any, t: Any) -> Any:
+        def weight(i: te.Var, t: te.Var) -> te.Expr:
             at = self._centre(i)
             d = te.abs(at - te.floor(at) - te.cast(t - 1, "float64"))
             near = (1.25 * d - 2.25) * d * d + 1.0
@@ -144,7 +145,7 @@ class _SizedTable:
         return te.compute(shape, position, name="positions"), te.compute(shape, weight, name="weights")
 
 
-def _float(size: Any, dtype: str) -> Any:
+def _float(size: te.Expr | int, dtype: str) -> te.Expr:
     """A size as a float."""
     return te.cast(float(size) if isinstance(size, int) else size, dtype)
 
@@ -164,7 +165,7 @@ def _cubic(d: np.ndarray, slope: float) -> np.ndarray:
     return np.where(d <= 1, near, np.where(d < 2, far, 0))
 
 
-def resample_axis(e: OperatorEmitter, x: Value, axis: int, table: Table) -> Any:
+def resample_axis(e: OperatorEmitter, x: Value, axis: int, table: Table) -> Value:
     """x with one axis read by a table; itself if the table names each element once."""
     positions, weights = table
     whole = weights is None or bool(np.all(np.isin(weights, (0, 1))))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.refusals import NotTranslated, Refusal
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Support:
         )
 
 
-def supported(model: Any, example_inputs: Any = None, **options: Any) -> Support:
+def supported(model: Any, example_inputs: torch.Tensor | Sequence[object] | None = None, **options: Any) -> Support:
     """Try to import a model: everything that `from_torch`, or for a file or a protobuf `from_onnx`, refuses, at once.
 
         report = tir_mlir.supported(model, (torch.randn(1, 3, 224, 224),))
@@ -47,14 +51,14 @@ def supported(model: Any, example_inputs: Any = None, **options: Any) -> Support
     example_inputs: as of from_torch; none for ONNX. options: those of the import. Nothing is built or run. What stops
     the import as a whole (a decision on data that torch.export does not follow) is one row without an operator.
     """
-    from tir_mlir.graph.importers.onnx_model.from_onnx import from_onnx
-    from tir_mlir.graph.importers.torch_export.from_torch import from_torch
-
-    is_onnx = isinstance(model, (str, Path, bytes)) or type(model).__name__ == "ModelProto"
     try:
-        if is_onnx:
+        if isinstance(model, (str, Path)) or type(model).__name__ in ("ModelProto", "bytes"):
+            from tir_mlir.graph.importers.onnx_model.from_onnx import from_onnx
+
             from_onnx(model, **options)
         else:
+            from tir_mlir.graph.importers.torch_export.from_torch import from_torch
+
             from_torch(model, example_inputs, **options)
     except NotTranslated as error:
         return Support(error.refusals)

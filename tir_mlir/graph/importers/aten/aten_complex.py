@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias, TypeVar
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.builder import Value
 from tir_mlir.graph.importers import fourier
-from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import Operand, axis_in, static_size
-
-if TYPE_CHECKING:
-    from tir_mlir.graph.builder import Value
+from tir_mlir.graph.importers.aten.aten_table import Translation
+from tir_mlir.graph.importers.aten.torch_emitter import Term, TorchEmitter
+from tir_mlir.graph.importers.emitter import axis_in, static_size
 
 
 @dataclass(frozen=True)
 class Pair:
     """The real and the imaginary part of a tensor."""
 
-    real: Any
-    imaginary: Any
+    real: Value
+    imaginary: Value
 
     @property
     def shape(self) -> tuple[int | str, ...]:
@@ -33,7 +32,10 @@ class Pair:
         return self.real.dtype
 
 
-TABLE: dict[str, Callable[..., Any]] = {}
+ComplexTerm: TypeAlias = "Pair | Term | complex"
+"""What operators of complex numbers take: pairs, real tensors and numbers."""
+OfPairs = TypeVar("OfPairs", bound="Callable[..., Pair | Value]")
+TABLE: dict[str, Callable[..., Pair | Value]] = {}
 BY_PARTS = frozenset(
     "view.default reshape _unsafe_view flatten.using_ints unflatten.int unsqueeze squeeze.default squeeze.dim "
     "squeeze.dims transpose.int t permute movedim.int movedim.intlist expand cat stack repeat tile flip roll "
@@ -44,17 +46,17 @@ BY_PARTS = frozenset(
 """Operators that do the same to both parts."""
 
 
-def on_pairs(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def on_pairs(*names: str) -> Callable[[OfPairs], OfPairs]:
     """Register a function of pairs for operators, as `aten` does for others."""
 
-    def put(function: Callable[..., Any]) -> Callable[..., Any]:
+    def put(function: OfPairs) -> OfPairs:
         TABLE.update({f"aten.{name}": function for name in names})
         return function
 
     return put
 
 
-def parts_of(e: TorchEmitter, x: Any, dtype: str) -> Pair:
+def parts_of(e: TorchEmitter, x: ComplexTerm, dtype: str) -> Pair:
     """Complex numbers of any: a pair as it is, of real ones the imaginary part is 0."""
     if isinstance(x, Pair):
         return x
@@ -64,43 +66,44 @@ def parts_of(e: TorchEmitter, x: Any, dtype: str) -> Pair:
     return Pair(real, e.broadcast(e.constant(0, dtype), real.shape))
 
 
-def by_parts(e: TorchEmitter, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+def by_parts(e: TorchEmitter, function: Translation, arguments: dict[str, Any]) -> Pair | list[Pair]:
     """A translation done to the real parts and to the imaginary ones."""
-    dtype = next(v.dtype for v in _pairs(arguments))
+    dtype = next(v.dtype for v in _pairs(arguments.values()))
     if arguments.get("value") is not None:  # what is padded with
         arguments = arguments | {"value": complex(arguments["value"])}
-    results = [
+    real, imaginary = (
         function(e, **{k: _part(e, v, name, dtype) for k, v in arguments.items()}) for name in ("real", "imaginary")
-    ]
-    if isinstance(results[0], (tuple, list)):
-        return [Pair(a, b) for a, b in zip(*results, strict=True)]
-    return Pair(*results)
+    )
+    if isinstance(real, Value) and isinstance(imaginary, Value):
+        return Pair(real, imaginary)
+    assert isinstance(real, Sequence) and isinstance(imaginary, Sequence)
+    return [Pair(a, b) for a, b in zip(real, imaginary, strict=True) if a is not None and b is not None]
 
 
-def _pairs(arguments: Any) -> list[Pair]:
-    values = arguments.values() if isinstance(arguments, dict) else arguments
+def _pairs(values: Iterable[object]) -> list[Pair]:
     return [pair for v in values for pair in ([v] if isinstance(v, Pair) else _pairs(v) if isinstance(v, list) else [])]
 
 
-def _part(e: TorchEmitter, value: Any, name: str, dtype: str) -> Any:
+def _part(e: TorchEmitter, value: object, name: str, dtype: str) -> object:
     if isinstance(value, complex):
         return value.real if name == "real" else value.imag
     if isinstance(value, list):
         return [_part(e, v, name, dtype) for v in value]
     if isinstance(value, Pair):
         return getattr(value, name)
-    real = hasattr(value, "dtype") and str(value.dtype).startswith("float") and name == "imaginary"
-    return e.broadcast(e.constant(0, dtype), value.shape) if real else value
+    if isinstance(value, Value) and value.dtype.startswith("float") and name == "imaginary":
+        return e.broadcast(e.constant(0, dtype), value.shape)
+    return value
 
 
 @on_pairs("complex")
-def pair(e: TorchEmitter, real: Value, imag: Value) -> Any:
+def pair(e: TorchEmitter, real: Value, imag: Value) -> Pair:
     shape = e.shape
     return Pair(e.broadcast(real, shape), e.broadcast(imag, shape))
 
 
 @on_pairs("view_as_complex", "view_as_complex_copy")
-def from_last_axis(e: TorchEmitter, x: Value) -> Any:
+def from_last_axis(e: TorchEmitter, x: Value) -> Pair:
     axis = len(x.shape) - 1
     return Pair(*(e.reshape(e.slice(x, axis, n, n + 1), x.shape[:-1]) for n in (0, 1)))
 
@@ -111,27 +114,27 @@ def to_last_axis(e: TorchEmitter, x: Pair) -> Value:
 
 
 @on_pairs("real")
-def real_part(e: TorchEmitter, x: Any) -> Any:
+def real_part(e: TorchEmitter, x: Pair | Value) -> Value:
     return x.real if isinstance(x, Pair) else x
 
 
 @on_pairs("imag")
-def imaginary_part(e: TorchEmitter, x: Pair) -> Any:
+def imaginary_part(e: TorchEmitter, x: Pair) -> Value:
     return x.imaginary
 
 
 @on_pairs("conj", "_conj", "_conj_physical", "conj_physical")
-def conjugate(e: TorchEmitter, x: Pair) -> Any:
+def conjugate(e: TorchEmitter, x: Pair) -> Pair:
     return Pair(x.real, e.op("negative", x.imaginary))
 
 
 @on_pairs("resolve_conj", "resolve_neg")
-def resolve_conj_and_neg(e: TorchEmitter, x: Pair) -> Any:
+def resolve_conj_and_neg(e: TorchEmitter, x: Pair) -> Pair:
     return x
 
 
 @on_pairs("abs")
-def size(e: TorchEmitter, x: Pair) -> Any:
+def size(e: TorchEmitter, x: Pair) -> Value:
     return e.op("hypot", x.real, x.imaginary)
 
 
@@ -141,19 +144,19 @@ def angle(e: TorchEmitter, x: Pair) -> Value:
 
 
 @on_pairs("polar")
-def polar(e: TorchEmitter, abs: Operand, angle: Operand) -> Any:
+def polar(e: TorchEmitter, abs: Value, angle: Value) -> Pair:
     return Pair(e.op("multiply", abs, e.op("cos", angle)), e.op("multiply", abs, e.op("sin", angle)))
 
 
 @on_pairs("exp")
-def exponential(e: TorchEmitter, x: Pair) -> Any:
+def exponential(e: TorchEmitter, x: Pair) -> Pair:
     return polar(e, e.op("exp", x.real), x.imaginary)
 
 
 @on_pairs("mul.Tensor", "mul.Scalar", "mul")
-def multiply(e: TorchEmitter, x: Any, other: Value) -> Any:
+def multiply(e: TorchEmitter, x: ComplexTerm, other: ComplexTerm) -> Pair:
     if not isinstance(x, Pair):
-        x, other = other, x
+        return multiply(e, parts_of(e, other, e.dtype), x)
     if not isinstance(other, (Pair, complex)):
         return Pair(*(e.binary("multiply", p, other, x.dtype) for p in (x.real, x.imaginary)))
     factor = parts_of(e, other, x.dtype)
@@ -161,40 +164,33 @@ def multiply(e: TorchEmitter, x: Any, other: Value) -> Any:
 
 
 @on_pairs("div.Tensor", "div.Scalar", "div")
-def divide(e: TorchEmitter, x: Any, other: Value) -> Any:
-    if not isinstance(other, (Pair, complex)):
+def divide(e: TorchEmitter, x: ComplexTerm, other: ComplexTerm) -> Pair:
+    if isinstance(x, Pair) and not isinstance(other, (Pair, complex)):
         return Pair(*(e.binary("divide", p, other, x.dtype) for p in (x.real, x.imaginary)))
-    by = parts_of(e, other, x.dtype)
+    by = parts_of(e, other, e.dtype)
     square = e.op("add", e.op("multiply", by.real, by.real), e.op("multiply", by.imaginary, by.imaginary))
     top = multiply(e, parts_of(e, x, by.dtype), conjugate(e, by))
     return Pair(*(e.op("divide", p, square) for p in (top.real, top.imaginary)))
 
 
 @on_pairs("add.Tensor", "sub.Tensor")
-def sum_of_pairs(e: TorchEmitter, x: Any, other: Any, alpha: int = 1) -> Any:
+def sum_of_pairs(e: TorchEmitter, x: ComplexTerm, other: ComplexTerm, alpha: int = 1) -> Pair:
     if alpha != 1:
         raise GraphError(f"alpha={alpha} of complex numbers\n  fix: multiply first")
-    dtype = (x if isinstance(x, Pair) else other).dtype
-    a, b = parts_of(e, x, dtype), parts_of(e, other, dtype)
+    a, b = parts_of(e, x, e.dtype), parts_of(e, other, e.dtype)
     kind = "add" if ".add." in str(e.node.target) else "subtract"
     return Pair(e.op(kind, a.real, b.real), e.op(kind, a.imaginary, b.imaginary))
 
 
 @on_pairs("mm", "bmm", "matmul")
-def matrix_product(e: TorchEmitter, x: Any, other: Any = None, mat2: Any = None) -> Any:
-    right = mat2 if other is None else other
-    dtype = (x if isinstance(x, Pair) else right).dtype
-    a, b = parts_of(e, x, dtype), parts_of(e, right, dtype)
-
-    def times(left: Any, by: Any) -> Any:
-        return e.op("matmul", left, by)
-
-    real = e.op("subtract", times(a.real, b.real), times(a.imaginary, b.imaginary))
-    return Pair(real, e.op("add", times(a.real, b.imaginary), times(a.imaginary, b.real)))
+def matrix_product(e: TorchEmitter, x: ComplexTerm, other: ComplexTerm = 0, mat2: ComplexTerm | None = None) -> Pair:
+    a, b = parts_of(e, x, e.dtype), parts_of(e, other if mat2 is None else mat2, e.dtype)
+    real = e.op("subtract", e.op("matmul", a.real, b.real), e.op("matmul", a.imaginary, b.imaginary))
+    return Pair(real, e.op("add", e.op("matmul", a.real, b.imaginary), e.op("matmul", a.imaginary, b.real)))
 
 
 @on_pairs("_to_copy", "to.dtype")
-def to_complex(e: TorchEmitter, x: Any, dtype: Any = None) -> Any:
+def to_complex(e: TorchEmitter, x: Pair | Value, dtype: str | None = None) -> Pair:
     """A real tensor as complex numbers; complex ones as real are their real part."""
     pair = parts_of(e, x, e.dtype)
     return Pair(e.cast(pair.real, e.dtype), e.cast(pair.imaginary, e.dtype))
@@ -206,29 +202,29 @@ def _scale(sizes: list[int], normalization: int) -> float:
     return {0: 1.0, 1: 1 / math.sqrt(count), 2: 1 / count}[normalization]
 
 
-def _axes(x: Any, dim: Any) -> tuple[list[int], list[int]]:
+def _axes(x: Pair | Value, dim: Sequence[int]) -> tuple[list[int], list[int]]:
     axes = [axis_in(d, len(x.shape)) for d in dim]
     return axes, [static_size(x.shape[a], "the size of a Fourier transform") for a in axes]
 
 
 @on_pairs("_fft_c2c")
-def fft(e: TorchEmitter, x: Pair, dim: Any, normalization: int, forward: bool) -> Any:
+def fft(e: TorchEmitter, x: Pair, dim: Sequence[int], normalization: int, forward: bool) -> Pair:
     axes, sizes = _axes(x, dim)
     return Pair(*fourier.transform(e, (x.real, x.imaginary), axes, forward, _scale(sizes, normalization)))
 
 
 @on_pairs("_fft_r2c")
-def fft_of_real(e: TorchEmitter, x: Any, dim: Any, normalization: int, onesided: bool) -> Any:
+def fft_of_real(e: TorchEmitter, x: Value, dim: Sequence[int], normalization: int, onesided: bool) -> Pair:
     axes, sizes = _axes(x, dim)
     if onesided:
         parts = fourier.half_of_real(e, x, axes[-1])
     else:
-        parts = fourier.transform(e, (x, None), axes[-1:], True, 1)
+        parts = fourier.transform(e, (x,), axes[-1:], True, 1)
     return Pair(*fourier.transform(e, parts, axes[:-1], True, _scale(sizes, normalization)))
 
 
 @on_pairs("_fft_c2r")
-def real_fft(e: TorchEmitter, x: Pair, dim: Any, normalization: int, last_dim_size: int) -> Any:
+def real_fft(e: TorchEmitter, x: Pair, dim: Sequence[int], normalization: int, last_dim_size: int) -> Value:
     axes, sizes = _axes(x, dim)
     length = static_size(last_dim_size, "the size of a Fourier transform")
     parts = fourier.transform(e, (x.real, x.imaginary), axes[:-1], False, 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +12,15 @@ from tir_mlir.graph.importers.aten.aten_ordering import first_sorted
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.data_sizes import argsort_rows, coordinates, true_positions, unique
-from tir_mlir.graph.importers.emitter import Operand, axis_in, same_shape, static_size
+from tir_mlir.graph.importers.emitter import axis_in, same_shape, static_size
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.size_code import Size
 
 
 @aten("nonzero", "argwhere")
-def nonzero(e: TorchEmitter, x: Value) -> Any:
+def nonzero(e: TorchEmitter, x: Value) -> Value:
     """The indices of the elements that are not 0, a row for each."""
     if not x.shape:
         raise GraphError("the positions in a tensor without axes\n  fix: x.reshape(1)")
@@ -26,11 +28,11 @@ def nonzero(e: TorchEmitter, x: Value) -> Any:
     return e.op("stack", *coordinates(e, positions, [x.shape[0], *_static(x, 1)]), axis=1)
 
 
-def _truth(e: TorchEmitter, x: Value) -> Any:
+def _truth(e: TorchEmitter, x: Value) -> Value:
     return x if x.dtype == "bool" else e.binary("not_equal", x, 0, x.dtype)
 
 
-def _static(x: Any, first: int = 0) -> list[int]:
+def _static(x: Value, first: int = 0) -> list[int]:
     return [static_size(size, "a size of a tensor of which positions are asked") for size in x.shape[first:]]
 
 
@@ -42,7 +44,7 @@ def masked_select(e: TorchEmitter, x: Value, mask: Value) -> Value:
     return e.op("take", flat, true_positions(e, e.broadcast(mask, shape), e.shape[0]), axis=0)
 
 
-def select_by_mask(e: TorchEmitter, x: Value, indices: Any) -> Value:
+def select_by_mask(e: TorchEmitter, x: Value, indices: Sequence[Value | None]) -> Value:
     """x[:, mask]: one mask, of one or several axes."""
     (axis, mask), *others = [(axis, tensor) for axis, tensor in enumerate(indices) if tensor is not None]
     if others:
@@ -57,7 +59,7 @@ def select_by_mask(e: TorchEmitter, x: Value, indices: Any) -> Value:
 @aten("_unique2", "_unique")
 def unique_elements(
     e: TorchEmitter, x: Value, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Any:
+) -> list[Value | None]:
     """Each element once, in order; for each element of x the position of its value there; how often each occurs."""
     flat = e.op("reshape", x, shape=(-1,))
     values, order = first_sorted(e, flat, flat.shape[0], 0, False)
@@ -73,7 +75,7 @@ def unique_elements(
 @aten("unique_dim")
 def unique_slices(
     e: TorchEmitter, x: Value, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Any:
+) -> list[Value]:
     """As unique, of the slices along an axis, in the order of their first elements, then of the second ones."""
     axis, sizes = axis_in(dim, len(x.shape)), _static(x)
     order = [axis, *(a for a in range(len(sizes)) if a != axis)]
@@ -86,7 +88,9 @@ def unique_slices(
 
 
 @aten("repeat_interleave.self_Tensor")
-def repeat_by_data(e: TorchEmitter, x: Value, repeats: Operand, dim: Any = None, output_size: Any = None) -> Value:
+def repeat_by_data(
+    e: TorchEmitter, x: Value, repeats: Value, dim: int | None = None, output_size: Size | None = None
+) -> Value:
     """Each row as often as a tensor says, which sum up to a known number."""
     if not isinstance(output_size, int):
         raise GraphError("rows that are repeated as data say, without a limit\n  fix: output_size=, if it is known")
@@ -100,8 +104,8 @@ def repeat_by_data(e: TorchEmitter, x: Value, repeats: Operand, dim: Any = None,
 
 @aten("unique_consecutive")
 def unique_consecutive(
-    e: TorchEmitter, x: Value, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
-) -> Any:
+    e: TorchEmitter, x: Value, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> list[Value | None]:
     """As unique, of each run of equal elements one."""
     if dim is not None and len(x.shape) != 1:
         raise GraphError("the different slices of an axis\n  fix: unique_consecutive of a vector")

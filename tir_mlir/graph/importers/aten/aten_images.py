@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import equal, product
 from tir_mlir.graph.importers import resampling
 from tir_mlir.graph.importers.aten.aten_table import Translation, aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import Operand, axis_in, size_form, static_size
+from tir_mlir.graph.importers.emitter import OneOrEach, axis_in, size_form, static_size
 from tir_mlir.graph.importers.layers import every_axis, pool, pool_with_indices
 from tir_mlir.topi.nn.pooling import adaptive_max_pool_with_indices
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.size_code import Size
 
 
 def _resize_axes(
     e: TorchEmitter, x: Value, scales: Sequence[float | None], method: str, corners: bool, widens: bool
-) -> Any:
+) -> Value:
     """x in the size of torch's result, one axis after the other."""
     axes = len(x.shape) - 2
     given = [*scales, *[None] * axes]
@@ -51,18 +53,17 @@ def _resize(method: str, widens: bool = False) -> Translation:
     def translate(
         e: TorchEmitter,
         x: Value,
-        output_size: Any,
+        output_size: Sequence[Size],
         align_corners: bool = False,
-        scale_factors: Any = None,
-        scales: Any = None,
-        scales_d: Any = None,
-        scales_h: Any = None,
-        scales_w: Any = None,
-    ) -> Any:
+        scale_factors: Sequence[float] | None = None,
+        scales: float | None = None,
+        scales_d: float | None = None,
+        scales_h: float | None = None,
+        scales_w: float | None = None,
+    ) -> Value:
         named = [scales, scales_d, scales_h, scales_w][-(len(x.shape) - 2) :] if len(x.shape) > 3 else [scales]
         given = list(scale_factors) if scale_factors else named
-        pairs = zip(given, x.shape[2:], e.shape[2:], strict=False)
-        pairs = list(pairs)
+        pairs = list(zip(given, x.shape[2:], e.shape[2:], strict=False))
         factors = [_times(n, m) for _, n, m in pairs]
         if len(x.shape) == 4 and method == "nearest" and None not in factors and factors != [1, 1]:
             scale_h, scale_w = factors
@@ -75,7 +76,7 @@ def _resize(method: str, widens: bool = False) -> Translation:
     return translate
 
 
-def _times(size: Any, result: Any) -> int | None:
+def _times(size: Size, result: Size) -> int | None:
     """2 of h and 2 * h; None of numbers, and of others."""
     if isinstance(size, int) and isinstance(result, int):
         return 1 if size == result else None
@@ -83,7 +84,7 @@ def _times(size: Any, result: Any) -> int | None:
     return None if quotient is None else quotient.constant()
 
 
-def _plain_resize(e: TorchEmitter, x: Operand, method: str, corners: bool) -> Value:
+def _plain_resize(e: TorchEmitter, x: Value, method: str, corners: bool) -> Value:
     mode = "align_corners" if corners else "half_pixel" if method == "linear" else "asymmetric"
     return e.op(
         "image.resize2d",
@@ -110,14 +111,16 @@ _METHODS, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "r
 
 @aten("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 def grid_sampler(
-    e: TorchEmitter, x: Operand, grid: Operand, interpolation_mode: int, padding_mode: int, align_corners: bool
+    e: TorchEmitter, x: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Value:
     method, padding = _METHODS[interpolation_mode], _PADDINGS[padding_mode]
     return e.op("image.grid_sample", x, grid, method=method, padding_mode=padding, align_corners=bool(align_corners))
 
 
 @aten("im2col")
-def windows_as_columns(e: TorchEmitter, x: Value, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Value:
+def windows_as_columns(
+    e: TorchEmitter, x: Value, kernel_size: OneOrEach, dilation: OneOrEach, padding: OneOrEach, stride: OneOrEach
+) -> Value:
     batched = x if len(x.shape) == 4 else e.reshape(x, (1, *x.shape))
     y = e.op("nn.windows", batched, kernel=kernel_size, strides=stride, padding=padding, dilation=dilation)
     return e.reshape(y, e.shape)
@@ -125,7 +128,13 @@ def windows_as_columns(e: TorchEmitter, x: Value, kernel_size: Any, dilation: An
 
 @aten("col2im")
 def columns_as_windows(
-    e: TorchEmitter, x: Value, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+    e: TorchEmitter,
+    x: Value,
+    output_size: Sequence[Size],
+    kernel_size: OneOrEach,
+    dilation: OneOrEach,
+    padding: OneOrEach,
+    stride: OneOrEach,
 ) -> Value:
     batched = x if len(x.shape) == 3 else e.reshape(x, (1, *x.shape))
     window = {"strides": stride, "padding": padding, "dilation": dilation}
@@ -148,8 +157,14 @@ def _uses_indices(e: TorchEmitter) -> bool:
 
 def _max_pool_with_indices(axes: int) -> Translation:
     def translate(
-        e: TorchEmitter, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-    ) -> Any:
+        e: TorchEmitter,
+        x: Value,
+        kernel_size: OneOrEach,
+        stride: OneOrEach,
+        padding: OneOrEach,
+        dilation: OneOrEach,
+        ceil_mode: bool,
+    ) -> Sequence[Value | None]:
         window = kernel_size, stride, padding, dilation, ceil_mode
         if not _uses_indices(e):
             return [pool(e, "max", x, axes, *window), None]
@@ -159,12 +174,12 @@ def _max_pool_with_indices(axes: int) -> Translation:
 
 
 def _adaptive_max(axes: int) -> Translation:
-    def translate(e: TorchEmitter, x: Value, output_size: Any) -> Any:
+    def translate(e: TorchEmitter, x: Value, output_size: OneOrEach) -> list[Value | None]:
         """The maxima and, where they are used, their indices in each image."""
         size = every_axis(output_size, axes)
         batched = x if len(x.shape) == axes + 2 else e.reshape(x, (1, *x.shape))
         if _uses_indices(e):
-            both = list(e.builder.call_te(adaptive_max_pool_with_indices, batched, size))
+            both: list[Value | None] = list(e.builder.call_te(adaptive_max_pool_with_indices, batched, size))
         else:
             both = [e.op(f"nn.adaptive_max_pool{axes}d", batched, output_size=size), None]
         return both if batched is x else [y if y is None else e.reshape(y, y.shape[1:]) for y in both]
@@ -180,26 +195,27 @@ for _axes in (1, 2, 3):
 def mean_pool(axes: int) -> Translation:
     def translate(
         e: TorchEmitter,
-        x: Any,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
+        x: Value,
+        kernel_size: OneOrEach,
+        stride: OneOrEach,
+        padding: OneOrEach,
         ceil_mode: bool,
         count_include_pad: bool,
-        divisor_override: Any = None,
-    ) -> Any:
+        divisor_override: int | None = None,
+    ) -> Value:
         window = kernel_size, stride, padding, 1, ceil_mode
         if divisor_override is None:
             return pool(e, "avg", x, axes, *window, count_include_pad)
-        return e.multiply(_sum_of_windows(e, x, axes, window), 1 / divisor_override)
+        return e.multiply(_sum_of_windows(e, x, axes, kernel_size, stride, padding), 1 / divisor_override)
 
     return translate
 
 
-def _sum_of_windows(e: TorchEmitter, x: Value, axes: int, window: Any) -> Value:
+def _sum_of_windows(
+    e: TorchEmitter, x: Value, axes: int, kernel: OneOrEach, strides: OneOrEach, padding: OneOrEach
+) -> Value:
     """The mean of windows that lie within data with zeros around, times their size."""
-    size, stride, padding = every_axis(window[0], axes), every_axis(window[1] or window[0], axes), window[2]
-    lows = every_axis(padding, axes)
+    size, stride, lows = (every_axis(given, axes) for given in (kernel, strides or kernel, padding))
     pairs = []
     for n, m, k, s, p in zip(x.shape[-axes:], e.shape[-axes:], size, stride, lows, strict=True):
         if not isinstance(n, int) or not isinstance(m, int):
@@ -210,10 +226,7 @@ def _sum_of_windows(e: TorchEmitter, x: Value, axes: int, window: Any) -> Value:
     for a, (n, k, s) in enumerate(zip(e.shape[-axes:], size, stride, strict=True)):
         axis = len(x.shape) - axes + a
         padded = e.slice(padded, axis, 0, (static_size(n, "a size of a pool") - 1) * s + k)
-    elements = 1
-    for k in size:
-        elements *= k
-    return e.multiply(pool(e, "avg", padded, axes, size, stride, 0, 1, False, True), elements)
+    return e.multiply(pool(e, "avg", padded, axes, size, stride, 0, 1, False, True), math.prod(size))
 
 
 for _axes in (1, 2, 3):

@@ -2,78 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tir_mlir.graph.importers.aten.aten_table import aten
+from tir_mlir.graph.importers.aten.aten_table import Translation, aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.data_sizes import number_from_data
-from tir_mlir.graph.importers.emitter import FLOATS, Operand, axis_in, static_size
+from tir_mlir.graph.importers.emitter import FLOATS, axis_in, static_size
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.size_code import Size
 
 
 @aten("topk")
-def topk(e: TorchEmitter, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(e: TorchEmitter, x: Value, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> list[Value]:
     """In order, whether or not torch is asked for it."""
     return first_sorted(e, x, k, dim, largest)
 
 
 @aten("sort.default", "sort.stable")
-def sort(e: TorchEmitter, x: Value, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
+def sort(e: TorchEmitter, x: Value, dim: int = -1, descending: bool = False, stable: bool | None = None) -> list[Value]:
     return first_sorted(e, x, x.shape[dim] if x.shape else 1, dim, descending)
 
 
 @aten("argsort.default", "argsort.stable")
-def argsort(e: TorchEmitter, x: Any, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
+def argsort(e: TorchEmitter, x: Value, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Value:
     return sort(e, x, dim, descending)[1]
 
 
-def first_sorted(e: TorchEmitter, x: Any, k: Any, dim: int, largest: bool) -> list[Any]:
+def first_sorted(e: TorchEmitter, x: Value, k: Size, dim: int, largest: bool) -> list[Value]:
     """The first k elements in order and their positions, int64; of a tensor without axes itself. k: a size."""
     if not x.shape:
         return [e.reshape(part, ()) for part in first_sorted(e, e.reshape(x, (1,)), k, 0, largest)]
-    k = {"size": k} if isinstance(k, str) else k
-    return list(e.op_results("topk", x, k=k, axis=axis_in(dim, len(x.shape)), largest=largest, dtype="int64"))
+    count = {"size": k} if isinstance(k, str) else k
+    return list(e.op_results("topk", x, k=count, axis=axis_in(dim, len(x.shape)), largest=largest, dtype="int64"))
 
 
 @aten("kthvalue")
-def kth_value(e: TorchEmitter, x: Value, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kth_value(e: TorchEmitter, x: Value, k: int, dim: int = -1, keepdim: bool = False) -> list[Value]:
     """The k-th least element, and its position."""
     axis = axis_in(dim, len(x.shape))
     return [_select_index(e, part, axis, k - 1, keepdim) for part in first_sorted(e, x, k, axis, False)]
 
 
-def _select_index(e: TorchEmitter, x: Value, axis: int, position: int, keepdim: bool) -> Any:
+def _select_index(e: TorchEmitter, x: Value, axis: int, position: int, keepdim: bool) -> Value:
     if not x.shape:
         return x
     part = e.slice(x, axis, position, position + 1)
     return part if keepdim else e.reshape(part, [n for a, n in enumerate(x.shape) if a != axis])
 
 
-@aten("median.default")
-def median(e: TorchEmitter, x: Operand) -> Any:
-    return _median(e, e.op("reshape", x, shape=(-1,)), 0, False, False)[0]
+def _median_of_all(skips: bool) -> Translation:
+    return lambda e, x: _median(e, e.op("reshape", x, shape=(-1,)), 0, False, skips)[0]
 
 
-@aten("median.dim")
-def median_of_axis(e: TorchEmitter, x: Value, dim: int, keepdim: bool = False) -> Any:
-    return _median(e, x, axis_in(dim, len(x.shape)), keepdim, False)
+def _median_of_axis(skips: bool) -> Translation:
+    return lambda e, x, dim, keepdim=False: _median(e, x, axis_in(dim, len(x.shape)), keepdim, skips)
 
 
-@aten("nanmedian.default")
-def median_of_numbers(e: TorchEmitter, x: Operand) -> Any:
-    return _median(e, e.op("reshape", x, shape=(-1,)), 0, False, True)[0]
+for _name, _skips in (("median", False), ("nanmedian", True)):
+    aten(f"{_name}.default")(_median_of_all(_skips))
+    aten(f"{_name}.dim")(_median_of_axis(_skips))
 
 
-@aten("nanmedian.dim")
-def median_of_numbers_of_axis(e: TorchEmitter, x: Value, dim: int, keepdim: bool = False) -> Any:
-    return _median(e, x, axis_in(dim, len(x.shape)), keepdim, True)
-
-
-def _median(e: TorchEmitter, x: Value, axis: int, keepdim: bool, skips: bool) -> list[Any]:
+def _median(e: TorchEmitter, x: Value, axis: int, keepdim: bool, skips: bool) -> list[Value]:
     """The element in the middle, the lesser one of two, and its position. A NaN is the result, or (skips) left out."""
     size = x.shape[axis]
     values, positions = first_sorted(e, x, size, axis, False)
@@ -93,7 +87,7 @@ def _median(e: TorchEmitter, x: Value, axis: int, keepdim: bool, skips: bool) ->
     return medians if keepdim else [e.reshape(part, other_sizes) for part in medians]
 
 
-def _middle(e: TorchEmitter, count: Operand) -> Value:
+def _middle(e: TorchEmitter, count: Value) -> Value:
     """The position of the element in the middle of so many, the first one of none."""
     half = e.binary("floor_divide", e.binary("subtract", count, 1, "int64"), 2, "int64")
     return e.binary("maximum", half, 0, "int64")
@@ -120,11 +114,11 @@ def most_frequent(e: TorchEmitter, x: Value, dim: int = -1, keepdim: bool = Fals
 def search(
     e: TorchEmitter,
     sorted_sequence: Value,
-    x: Any,
+    x: Value,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: Operand | None = None,
+    sorter: Value | None = None,
 ) -> Value:
     """How many elements of a sequence in order are less than each value, right: or equal."""
     if sorter is not None:
@@ -133,11 +127,11 @@ def search(
 
 
 @aten("bucketize.Tensor", "bucketize.Scalar")
-def bucketize(e: TorchEmitter, x: Any, boundaries: Any, out_int32: bool = False, right: bool = False) -> Value:
+def bucketize(e: TorchEmitter, x: Value, boundaries: Value, out_int32: bool = False, right: bool = False) -> Value:
     return _search_sorted(e, boundaries, x, out_int32, right)
 
 
-def _search_sorted(e: TorchEmitter, sequence: Any, x: Any, narrow: bool, right: bool) -> Value:
+def _search_sorted(e: TorchEmitter, sequence: Value, x: Value, narrow: bool, right: bool) -> Value:
     value = e.cast(x, sequence.dtype) if isinstance(x, (int, float)) else x
     common = sequence.dtype if sequence.dtype in FLOATS else value.dtype
     positions = e.op("search_sorted", e.cast(sequence, common), e.cast(value, common), right=right)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import aten
-from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter, dtype_name
-from tir_mlir.graph.importers.emitter import Operand
+from tir_mlir.graph.importers.aten.torch_emitter import Term, TorchEmitter, dtype_name
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
 
-def _steps(e: TorchEmitter, scale: Operand, zero_point: Value) -> list[Any]:
+def _steps(e: TorchEmitter, scale: Term, zero_point: Term) -> list[Value]:
     """A scale and zero point as operands; no zero point if all are known to be 0."""
     by = e.constant(scale, "float32") if isinstance(scale, (int, float)) else e.cast(scale, "float32")
     by = e.reshape(by, ()) if by.shape == (1,) else by
@@ -31,14 +30,7 @@ def _steps(e: TorchEmitter, scale: Operand, zero_point: Value) -> list[Any]:
 
 @aten("quantized_decomposed.quantize_per_tensor")
 def quantize(
-    e: TorchEmitter,
-    x: Operand,
-    scale: float,
-    zero_point: Any,
-    quant_min: int,
-    quant_max: int,
-    dtype: str,
-    axis: int = -1,
+    e: TorchEmitter, x: Value, scale: Term, zero_point: Term, quant_min: int, quant_max: int, dtype: str, axis: int = -1
 ) -> Value:
     """round(x / scale) + zero_point, ties to even, limited to quant_min..quant_max."""
     to = dtype_name(dtype)
@@ -51,21 +43,21 @@ def quantize(
 
 @aten("quantized_decomposed.quantize_per_channel")
 def quantize_channels(
-    e: TorchEmitter, x: Any, scales: Any, zero_points: Any, axis: int, quant_min: int, quant_max: int, dtype: Any
-) -> Any:
+    e: TorchEmitter, x: Value, scales: Value, zero_points: Value, axis: int, quant_min: int, quant_max: int, dtype: str
+) -> Value:
     return quantize(e, x, scales, zero_points, quant_min, quant_max, dtype, axis)
 
 
 @aten("quantized_decomposed.dequantize_per_tensor")
 def dequantize(
     e: TorchEmitter,
-    x: Operand,
-    scale: Operand,
-    zero_point: Value,
+    x: Value,
+    scale: Term,
+    zero_point: Term,
     quant_min: int,
     quant_max: int,
     dtype: str,
-    out_dtype: Any = None,
+    out_dtype: str | None = None,
     axis: int = -1,
 ) -> Value:
     """(x - zero_point) * scale. quant_min, quant_max, dtype: of x, no matter here."""
@@ -75,13 +67,13 @@ def dequantize(
 @aten("quantized_decomposed.dequantize_per_channel")
 def dequantize_channels(
     e: TorchEmitter,
-    x: Operand,
-    scales: Operand,
-    zero_points: Operand,
+    x: Value,
+    scales: Value,
+    zero_points: Value,
     axis: int,
     quant_min: int,
     quant_max: int,
     dtype: str,
-    out_dtype: Any = None,
+    out_dtype: str | None = None,
 ) -> Value:
     return dequantize(e, x, scales, zero_points, quant_min, quant_max, dtype, out_dtype, axis)

@@ -6,13 +6,12 @@ each element computes it; dropout, and Bernoulli numbers of a tensor of probabil
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers import random_numbers as numbers
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import Operand
 from tir_mlir.graph.importers.random_numbers import RandomState
 
 if TYPE_CHECKING:
@@ -26,12 +25,12 @@ def _state(e: TorchEmitter) -> RandomState:
 
 
 @aten("rand.default", "rand_like")
-def rand(e: TorchEmitter, **_: Any) -> Value:
+def rand(e: TorchEmitter, **_: object) -> Value:
     return _uniform_numbers(e, 0.0, 1.0)
 
 
 @aten("uniform")
-def uniform(e: TorchEmitter, x: Any, **bounds: Any) -> Any:
+def uniform(e: TorchEmitter, x: Value, **bounds: float) -> Value:
     low, high = bounds.get("from", 0.0), bounds.get("to", 1.0)
     return _uniform_numbers(e, low, high)
 
@@ -45,28 +44,28 @@ def _uniform_numbers(e: TorchEmitter, low: float, high: float) -> Value:
 
 
 @aten("randn.default", "randn_like")
-def randn(e: TorchEmitter, **_: Any) -> Value:
+def randn(e: TorchEmitter, **_: object) -> Value:
     return e.cast(numbers.normal(e, _state(e), e.shape), e.dtype)
 
 
 @aten("normal_functional", "normal.float_float")
-def normal(e: TorchEmitter, mean: float = 0.0, std: float = 1.0, **_: Any) -> Any:
+def normal(e: TorchEmitter, mean: float = 0.0, std: float = 1.0, **_: object) -> Value:
     return e.cast(e.add(e.multiply(numbers.normal(e, _state(e), e.shape), std), mean), e.dtype)
 
 
 @aten("randint.default", "randint.low", "randint_like.default", "randint_like.low_dtype")
-def randint(e: TorchEmitter, high: int, low: int = 0, **_: Any) -> Value:
+def randint(e: TorchEmitter, high: int, low: int = 0, **_: object) -> Value:
     return e.cast(numbers.integers(e, _state(e), e.shape, low, high), e.dtype)
 
 
 @aten("exponential")
-def exponential(e: TorchEmitter, x: Any, lambd: float = 1.0) -> Any:
+def exponential(e: TorchEmitter, x: Value, lambd: float = 1.0) -> Value:
     """Numbers of the density l * exp(-l * x)."""
     return e.cast(e.multiply(numbers.exponential(e, _state(e), e.shape), 1 / lambd), e.dtype)
 
 
 @aten("multinomial")
-def multinomial(e: TorchEmitter, x: Value, num_samples: int, replacement: bool = False, **_: Any) -> Any:
+def multinomial(e: TorchEmitter, x: Value, num_samples: int, replacement: bool = False, **_: object) -> Value:
     """Positions in rows of weights, each drawn as often as it weighs: the greatest quotients of the weights and of
     numbers of the exponential distribution, as PyTorch's kernel has it; of samples with replacement each has its own.
     """
@@ -81,33 +80,33 @@ def multinomial(e: TorchEmitter, x: Value, num_samples: int, replacement: bool =
 
 
 @aten("bernoulli.p")
-def bernoulli(e: TorchEmitter, x: Any, p: float = 0.5) -> Value:
+def bernoulli(e: TorchEmitter, x: Value, p: float = 0.5) -> Value:
     """1 with a probability."""
     return e.cast(e.binary("less", numbers.uniform(e, _state(e), e.shape), p, "float32"), e.dtype)
 
 
 @aten("bernoulli.default")
-def bernoulli_of(e: TorchEmitter, x: Operand) -> Value:
+def bernoulli_of(e: TorchEmitter, x: Value) -> Value:
     """1 with the probability that each element is."""
     u = numbers.uniform_by_fours(e, _state(e), e.shape)
     return e.cast(e.op("less_equal", u, e.cast(x, "float32")), e.dtype)
 
 
 @aten("dropout.default")
-def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
+def dropout(e: TorchEmitter, x: Value, p: float, train: bool) -> Value:
     """Elements that are 0 with the probability p, the others divided by 1 - p; x itself for inference."""
     return _drop_elements(e, x, p)[0] if train and p else x
 
 
 @aten("native_dropout.default")
-def native_dropout(e: TorchEmitter, x: Value, p: float, train: Any) -> Any:
+def native_dropout(e: TorchEmitter, x: Value, p: float, train: bool | None) -> list[Value]:
     """Dropout of x, and the mask of the elements that are kept."""
     if train is False or not p:
         return [x, e.broadcast(e.constant(True, "bool"), x.shape)]
     return _drop_elements(e, x, p)
 
 
-def _drop_elements(e: TorchEmitter, x: Value, p: float) -> list[Any]:
+def _drop_elements(e: TorchEmitter, x: Value, p: float) -> list[Value]:
     if p == 1:
         return [e.broadcast(e.constant(0, x.dtype), x.shape), e.broadcast(e.constant(False, "bool"), x.shape)]
     u = numbers.uniform_by_fours(e, _state(e), x.shape)

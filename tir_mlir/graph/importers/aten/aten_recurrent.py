@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from tir_mlir.graph.builder import value_list
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import Operand
+from tir_mlir.graph.importers.emitter import static_size
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.builder import GraphBuilder, Value
 
-_Step = Callable[[TorchEmitter, Any, Any, Sequence[Any]], list[Any]]
+_Step: TypeAlias = "Callable[[TorchEmitter, Value, Value, Sequence[Value]], list[Value]]"
 """What the input adds to the gates, what the state does, the states -> the next states, the result first."""
 
 
@@ -22,13 +22,13 @@ def recurrent(
     e: TorchEmitter,
     kind: str,
     x: Value,
-    states: Sequence[Any],
-    weights: Sequence[Any],
+    states: Sequence[Value],
+    weights: Sequence[Value],
     biases: bool,
     layers: int,
     bidirectional: bool,
     batch_first: bool,
-) -> list[Any]:
+) -> list[Value]:
     """The results of all steps of the last layer, and the last states of all layers and directions.
 
     kind: LSTM, GRU, RNN_TANH or RNN_RELU. states: (layers * directions, batch, hidden) each. weights: of the input and
@@ -36,7 +36,7 @@ def recurrent(
     """
     x = e.permute(x, [1, 0, 2]) if batch_first else x
     of_each, directions = 4 if biases else 2, 1 + bidirectional
-    lasts: list[list[Any]] = []
+    lasts: list[list[Value]] = []
     for layer in range(layers):
         results = []
         for backward in range(directions):
@@ -51,14 +51,14 @@ def recurrent(
 
 
 def _direction(
-    e: TorchEmitter, kind: str, x: Operand, first: Sequence[Any], weights: Sequence[Any], backward: bool
-) -> list[Any]:
+    e: TorchEmitter, kind: str, x: Value, first: Sequence[Value], weights: Sequence[Value], backward: bool
+) -> list[Value]:
     """The last states of a direction of a layer, and its results of all steps."""
     of_input, of_state, *biases = weights
     given = e.op("nn.dense", x, of_input)
     given = e.op("add", given, biases[0]) if biases else given
 
-    def one(region: Any, _: Any, *values: Any) -> list[Any]:
+    def one(region: GraphBuilder, _: Value, *values: Value) -> list[Value]:
         *state, row = values
         inner = TorchEmitter(region, e.sizes)
         inner.node = e.node
@@ -70,23 +70,23 @@ def _direction(
     return value_list(e.builder.loop(one, first, [given], backward=backward, name_hint=e.node.name))
 
 
-def _part(e: TorchEmitter, x: Value, number: int) -> Any:
+def _part(e: TorchEmitter, x: Value, number: int) -> Value:
     return e.reshape(e.slice(x, 0, number, number + 1), x.shape[1:])
 
 
-def _gates(e: TorchEmitter, total: Any, count: int) -> list[Any]:
-    size = total.shape[1] // count
+def _gates(e: TorchEmitter, total: Value, count: int) -> list[Value]:
+    size = static_size(total.shape[1], "the size of gates") // count
     return [e.slice(total, 1, n * size, (n + 1) * size) for n in range(count)]
 
 
-def _lstm(e: TorchEmitter, given: Operand, past: Operand, state: Sequence[Any]) -> list[Any]:
+def _lstm(e: TorchEmitter, given: Value, past: Value, state: Sequence[Value]) -> list[Value]:
     taken, kept, new, out = _gates(e, e.op("add", given, past), 4)
     added = e.op("multiply", e.op("sigmoid", taken), e.op("tanh", new))
     cell = e.op("add", e.op("multiply", e.op("sigmoid", kept), state[1]), added)
     return [e.op("multiply", e.op("sigmoid", out), e.op("tanh", cell)), cell]
 
 
-def _gru(e: TorchEmitter, given: Any, past: Any, state: Sequence[Any]) -> list[Any]:
+def _gru(e: TorchEmitter, given: Value, past: Value, state: Sequence[Value]) -> list[Value]:
     (reset, update, new), (reset_past, update_past, new_past) = _gates(e, given, 3), _gates(e, past, 3)
     reset = e.op("sigmoid", e.op("add", reset, reset_past))
     update = e.op("sigmoid", e.op("add", update, update_past))

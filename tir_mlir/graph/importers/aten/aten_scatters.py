@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import FLOATS, Operand, axis_in, is_number, same_shape
+from tir_mlir.graph.importers.emitter import FLOATS, axis_in, is_number, same_shape, static_size
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
+    from tir_mlir.graph.size_code import Size
 
 
 @aten("index_put", "_unsafe_index_put")
-def index_put(e: TorchEmitter, x: Value, indices: Any, values: Value, accumulate: bool = False) -> Value:
+def index_put(
+    e: TorchEmitter, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False
+) -> Value:
     """x with x[i, :, j] = values: tensors of indices, which broadcast, or one mask."""
     values = e.cast(values, x.dtype)
     indexed = [axis for axis, tensor in enumerate(indices) if tensor is not None]
-    tensors = [indices[a] for a in indexed]
+    tensors = [tensor for tensor in indices if tensor is not None]
     if len(tensors) == 1 and tensors[0].dtype in ("bool", "uint8"):
         return _put_where(e, x, tensors[0], indexed[0], values, accumulate)
     if any(t.dtype in ("bool", "uint8") for t in tensors):
@@ -57,7 +63,7 @@ def _spread_over_mask(e: TorchEmitter, x: Value, mask: Value, axis: int, values:
 
 
 @aten("scatter.src", "scatter.reduce")
-def scatter(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any, reduce: str = "update") -> Value:
+def scatter(e: TorchEmitter, x: Value, dim: int, index: Value, src: Value, reduce: str = "update") -> Value:
     return _scatter_elements(e, x, dim, index, src, {"multiply": "mul"}.get(reduce, reduce))
 
 
@@ -70,7 +76,7 @@ def scatter_number(
 
 
 @aten("scatter_add")
-def scatter_add(e: TorchEmitter, x: Any, dim: int, index: Any, src: Any) -> Value:
+def scatter_add(e: TorchEmitter, x: Value, dim: int, index: Value, src: Value) -> Value:
     return _scatter_elements(e, x, dim, index, src, "add")
 
 
@@ -90,7 +96,7 @@ _REDUCTIONS = {"sum": "add", "mean": "add", "prod": "mul", "amax": "max", "amin"
 
 @aten("scatter_reduce.two")
 def scatter_reduce(
-    e: TorchEmitter, x: Value, dim: int, index: Value, src: Any, reduce: str, include_self: bool = True
+    e: TorchEmitter, x: Value, dim: int, index: Value, src: Value, reduce: str, include_self: bool = True
 ) -> Value:
     """As scatter; include_self=False: without the old value of what is written."""
     if not include_self:
@@ -105,7 +111,7 @@ def scatter_reduce(
     return e.op("divide" if x.dtype in FLOATS else "floor_divide", reduced, count)
 
 
-def _neutral_element(reduce: str, dtype: str) -> Any:
+def _neutral_element(reduce: str, dtype: str) -> float:
     """What a reduction begins with."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
@@ -130,14 +136,14 @@ def index_reduce(
 
 
 @aten("put")
-def put(e: TorchEmitter, x: Value, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(e: TorchEmitter, x: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
     """The elements at positions in row-major order."""
     flat = [e.op("reshape", part, shape=(-1,)) for part in (x, index, source)]
     return e.reshape(e.op("index_put", *flat, accumulate=accumulate), x.shape)
 
 
 @aten("masked_scatter")
-def masked_scatter(e: TorchEmitter, x: Value, mask: Value, source: Operand) -> Value:
+def masked_scatter(e: TorchEmitter, x: Value, mask: Value, source: Value) -> Value:
     """Where a mask is true, the elements of source in order."""
     whole = e.op("reshape", e.broadcast(mask, x.shape), shape=(-1,))
     before = e.op("cumsum", e.cast(whole, "int64"), axis=0, exclusive=True)
@@ -168,7 +174,7 @@ def histogram(e: TorchEmitter, x: Value, bins: int = 100, min: int = 0, max: int
     return e.cast(_count_occurrences(e, bin_index, None, bins, x.dtype), e.dtype)
 
 
-def _count_occurrences(e: TorchEmitter, positions: Value, weights: Any, bins: Any, dtype: str) -> Value:
+def _count_occurrences(e: TorchEmitter, positions: Value, weights: Value | None, bins: Size, dtype: str) -> Value:
     """How many times each of 0..bins - 1 is a position, or the sum of their weights."""
     ones = e.broadcast(e.constant(1, dtype), positions.shape) if weights is None else weights
     zeros = e.broadcast(e.constant(0, ones.dtype), (bins,))
@@ -176,7 +182,7 @@ def _count_occurrences(e: TorchEmitter, positions: Value, weights: Any, bins: An
 
 
 @aten("bincount")
-def bincount(e: TorchEmitter, x: Any, weights: Any = None, minlength: int = 0) -> Value:
+def bincount(e: TorchEmitter, x: Value, weights: Value | None = None, minlength: int = 0) -> Value:
     """How many times each number occurs; where only the first `minlength` counts are used, of no others."""
     (bins,) = e.shape
     if not isinstance(bins, int) and _uses_first_elements(e, minlength):
@@ -203,28 +209,34 @@ _OF_BAGS = {0: "sum", 1: "mean", 2: "max"}
 """What torch's numbers for the mode of embedding_bag stand for."""
 
 
-def _length_of_bags(offsets: Any, count: Any) -> int | None:
+def _length_of_bags(offsets: object, count: Size) -> int | None:
     """The length of all bags, if they begin at 0, n, 2n, .. and are as long, as those of an input of two axes."""
-    if str(offsets.target) not in ("aten.arange.start_step", "aten.arange.default", "aten.arange.start"):
+    if not isinstance(offsets, torch.fx.Node) or str(offsets.target) not in (
+        "aten.arange.start_step",
+        "aten.arange.default",
+        "aten.arange.start",
+    ):
         return None
     start, end, step = (0, offsets.args[0], 1) if len(offsets.args) == 1 else (*offsets.args, 1)[:3]
-    return step if start == 0 and end == count and isinstance(step, int) and count % step == 0 else None
+    if start != 0 or end != count or not isinstance(step, int) or not isinstance(count, int):
+        return None
+    return None if count % step else step
 
 
 @aten("embedding_bag.default", "embedding_bag.padding_idx", "_embedding_bag", "_embedding_bag_forward_only")
 def embedding_bag(
     e: TorchEmitter,
-    weight: Any,
-    indices: Any,
-    offsets: Any,
+    weight: Value,
+    indices: Value,
+    offsets: Value,
     mode: int = 0,
-    per_sample_weights: Any = None,
+    per_sample_weights: Value | None = None,
     include_last_offset: bool = False,
-    padding_idx: Any = -1,
-) -> Any:
+    padding_idx: int | None = -1,
+) -> list[Value | None]:
     """The sum, mean or maximum of the rows of each bag; offsets: where the bags begin. Only the first result."""
     (count,), (begins,) = indices.shape, offsets.shape
-    bags = begins - 1 if include_last_offset else begins
+    bags = static_size(begins, "the number of bags") - 1 if include_last_offset else begins
     each = _length_of_bags(e.node.args[2], count)
     shape = (bags, each) if each and not include_last_offset and (padding_idx is None or padding_idx < 0) else (count,)
     rows = e.op("take", weight, e.reshape(indices, shape), axis=0)
@@ -236,7 +248,9 @@ def embedding_bag(
     bag = e.binary("subtract", e.op("search_sorted", offsets, positions, right=True), 1, "int32")
     if padding_idx is not None and padding_idx >= 0:
         padding = e.binary("equal", indices, padding_idx, indices.dtype)
-        bag = e.op("where", padding, e.constant(bags, "int32"), bag)  # no bag: it is not written
+        bag = e.op(
+            "where", padding, e.constant(static_size(bags, "the number of bags"), "int32"), bag
+        )  # no bag: it is not written
     zeros = e.broadcast(e.constant(0, weight.dtype), (bags, weight.shape[1]))
     size = _count_occurrences(e, bag, None, bags, weight.dtype)
     if mode == 2:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from tir_mlir.graph.builder import Value
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.importers.emitter import Operand
 from tir_mlir.graph.operators import OPERATORS, Operator
 
-Translation = Callable[..., Any]
+Translated: TypeAlias = "Value | Sequence[Value | None] | None"
+"""The result of an operator, or its results; None: one that is not used, or of a check."""
+Translation: TypeAlias = "Callable[..., Translated]"
+TranslationT = TypeVar("TranslationT", bound=Translation)
 TABLE: dict[str, Translation] = {}
 HALF_TYPES = ("float16", "bfloat16")
 _OTHERS = ("transformers.", "tir_mlir.", "quantized_decomposed.")
 
 
-def aten(*names: str) -> Callable[[Translation], Translation]:
+def aten(*names: str) -> Callable[[TranslationT], TranslationT]:
     """Register a function for `aten.NAME`, of all overloads, or `aten.NAME.OVERLOAD`; those of transformers,
     of conversions (pt2e) and of this package by their whole name.
 
@@ -27,7 +30,7 @@ def aten(*names: str) -> Callable[[Translation], Translation]:
     it does not take is refused unless it has its default.
     """
 
-    def put(function: Translation) -> Translation:
+    def put(function: TranslationT) -> TranslationT:
         for name in names:
             TABLE[name if name.startswith(_OTHERS) else f"aten.{name}"] = function
         return function
@@ -40,7 +43,7 @@ def in_float32(function: Translation) -> Translation:
     operator of several steps: its squares, say, do not overflow."""
 
     @functools.wraps(function)
-    def translate(e: TorchEmitter, *args: Any, **named: Any) -> Any:
+    def translate(e: TorchEmitter, *args: object, **named: object) -> Translated:
         dtype = e.dtype
         if dtype not in HALF_TYPES or e.wide is not None:
             return function(e, *args, **named)
@@ -49,7 +52,9 @@ def in_float32(function: Translation) -> Translation:
             results = function(e, *(_wide(e, a) for a in args), **{k: _wide(e, v) for k, v in named.items()})
         finally:
             e.wide = None
-        return [e.cast(r, dtype) for r in results] if isinstance(results, list) else e.cast(results, dtype)
+        if isinstance(results, Value):
+            return e.cast(results, dtype)
+        return [None if r is None else e.cast(r, dtype) for r in results or ()]
 
     return translate
 
@@ -60,7 +65,7 @@ def numbers_in_float32(function: Translation) -> Translation:
     wide = in_float32(function)
 
     @functools.wraps(function)
-    def translate(e: TorchEmitter, *args: Any, **named: Any) -> Any:
+    def translate(e: TorchEmitter, *args: object, **named: object) -> Translated:
         given = [*args, *named.values()]
         is_exact = named.get("alpha", 1) == 1 and all(_has(e.dtype, v) for v in given if isinstance(v, (int, float)))
         return (function if is_exact else wide)(e, *args, **named)
@@ -79,8 +84,8 @@ def _has(dtype: str, number: float) -> bool:
     return True
 
 
-def _wide(e: TorchEmitter, value: Operand) -> Any:
-    return e.cast(value, "float32") if getattr(value, "dtype", None) in HALF_TYPES else value
+def _wide(e: TorchEmitter, value: object) -> object:
+    return e.cast(value, "float32") if isinstance(value, Value) and value.dtype in HALF_TYPES else value
 
 
 def translations() -> dict[str, Translation]:
@@ -96,6 +101,6 @@ def _of_row(row: Operator) -> Translation:
     return lambda e, x, other: e.binary(row.name, x, other, e.common_dtype() if e.dtype == "bool" else e.dtype)
 
 
-def identity(e: TorchEmitter, x: Any) -> Any:
+def identity(e: TorchEmitter, x: Value) -> Value:
     """x itself: what the operator does has no meaning in a graph (copies, memory formats)."""
     return x
