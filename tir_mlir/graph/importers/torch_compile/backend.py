@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.importers.aten import translations
-from tir_mlir.graph.importers.torch_compile.parts import PartModel, as_input, divide
-from tir_mlir.graph.importers.torch_compile.shared_results import SharedResults
+from tir_mlir.graph.importers.torch_compile.parts import Model, PartModel, as_input, divide
+from tir_mlir.graph.importers.torch_compile.shared_results import Arguments, SharedResults
 from tir_mlir.graph.importers.torch_export.export_model import decompose_unknown_operators, functionalize
+
+if TYPE_CHECKING:
+    import sympy
+    from torch.export import ExportedProgram
+    from torch.export.dynamic_shapes import _DimHint
+    from torch.utils._sympy.value_ranges import ValueRanges
+
+    from tir_mlir.graph.graph import Graph
 
 _OPTIONS = ("target", "threads", "optimize", "cache")
 _TRAINING = "gradients are computed, and models are compiled for inference; fix: with torch.no_grad()"
+Run: TypeAlias = "Callable[[Arguments], Sequence[object]]"
+"""What makes the results of a call of its arguments."""
 SIZES = 32
 """Combinations of sizes of a graph that are compiled; others remain with torch."""
 _warned_reasons: set[str] = set()
@@ -26,11 +36,11 @@ _warned_reasons: set[str] = set()
 
 def backend(
     graph_module: torch.fx.GraphModule,
-    example_inputs: Sequence[Any],
+    example_inputs: Arguments,
     *,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,  # of the types of the parameters of `build`
     mode: str | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Compile a graph of TorchDynamo: a module of torch.fx -> a function of its inputs, which returns a tuple.
 
         model = torch.compile(model, backend="tir_mlir", options={"threads": 4})
@@ -74,7 +84,7 @@ def backend(
     return lambda *args: shared.results_of_call(args, compiled(*args))
 
 
-def _fall_back_to_torch(graph_module: torch.fx.GraphModule, reason: str) -> Callable[..., Any]:
+def _fall_back_to_torch(graph_module: torch.fx.GraphModule, reason: str) -> Callable[..., object]:
     _warn_once(f"a graph remains with torch: {reason}")
     return graph_module.forward
 
@@ -85,7 +95,7 @@ def _warn_once(reason: str) -> None:
         warnings.warn(f"torch.compile, backend tir_mlir: {reason}", stacklevel=3)
 
 
-def _is_weight(node: torch.fx.Node, value: Any) -> bool:
+def _is_weight(node: torch.fx.Node, value: object) -> bool:
     """Whether an input of a graph is a parameter or a buffer of the model."""
     if isinstance(value, torch.nn.Parameter):
         return True
@@ -102,12 +112,12 @@ class _Version:
     """A graph compiled for some shapes and weights: `run(args)`. weights: (position, tensor, its version). fits: if
     arguments have sizes that it is for. numbers: (position, value) of those that it was compiled with."""
 
-    run: Callable[[Sequence[Any]], Any]
+    run: Run
     weights: Sequence[tuple[int, torch.Tensor, int]]
-    fits: Callable[[Sequence[Any]], bool] = lambda _: True
+    fits: Callable[[Arguments], bool] = lambda _: True
     numbers: Sequence[tuple[int, float]] = ()
 
-    def has(self, args: Sequence[Any]) -> bool:
+    def has(self, args: Arguments) -> bool:
         """Whether the weights and numbers are still those that it was compiled with."""
         same = all(args[n] is tensor and tensor._version == version for n, tensor, version in self.weights)
         return same and all(args[n].item() == value for n, value in self.numbers)
@@ -126,11 +136,11 @@ class CompiledGraph:
     ):
         self._module, self._names, self._settings = graph_module, names, settings
         self._weights, self._sizes = list(weights), sizes
-        self._versions: dict[Any, _Version] = {}
+        self._versions: dict[tuple[Hashable, ...] | None, _Version] = {}
         self._for_all: _Version | None = None
         self._numbers = set(numbers_among(graph_module))
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> Sequence[object]:
         if self._sizes is not None and (version := self._version_for_all(args)) is not None:
             return version.run(args)
         key = None if self._sizes is None else tuple([getattr(arg, "shape", arg) for arg in args])
@@ -151,7 +161,7 @@ class CompiledGraph:
         self._versions.clear()
         self._for_all = None
 
-    def _version_for_all(self, args: Sequence[Any]) -> _Version | None:
+    def _version_for_all(self, args: Arguments) -> _Version | None:
         """The version for all sizes, if there is one and the arguments fit."""
         assert self._sizes is not None
         if self._for_all is not None and not self._for_all.has(args):
@@ -161,7 +171,7 @@ class CompiledGraph:
         version = self._for_all
         return version if version is not None and version.fits(args) else None
 
-    def _compile_version(self, args: Sequence[Any], sizes: VaryingSizes | None = None) -> _Version:
+    def _compile_version(self, args: Arguments, sizes: VaryingSizes | None = None) -> _Version:
         with torch.no_grad():
             self._weights = [n for n in self._weights if not args[n].is_inference()]
             try:
@@ -191,9 +201,10 @@ class CompiledGraph:
             )
         fits = _Version.fits if sizes is None else sizes.check(program, inputs)
         numbers = [(n, args[n].item()) for n in self._numbers]
-        return _Version(run, [(n, args[n], args[n]._version) for n in self._weights], fits, numbers)
+        weights = [(n, args[n]) for n in self._weights]
+        return _Version(run, [(n, tensor, tensor._version) for n, tensor in weights], fits, numbers)
 
-    def _inputs(self, args: Sequence[Any], sizes: VaryingSizes | None) -> list[int]:
+    def _inputs(self, args: Arguments, sizes: VaryingSizes | None) -> list[int]:
         """The positions of the arguments that are no weights; where sizes vary, of those that are tensors."""
         return [
             n
@@ -201,10 +212,10 @@ class CompiledGraph:
             if n not in self._weights and n not in self._numbers and (sizes is None or isinstance(arg, torch.Tensor))
         ]
 
-    def _build_model(self, graph: Any) -> Callable[..., Any]:
+    def _build_model(self, graph: Graph) -> Model:
         return build_model(graph, **self._settings)
 
-    def _export_program(self, args: Sequence[Any], sizes: VaryingSizes | None) -> Any:
+    def _export_program(self, args: Arguments, sizes: VaryingSizes | None) -> ExportedProgram:
         """The program of the graph, functional, in operators that are known where there are such."""
         weights = {self._names[n]: args[n].detach() for n in self._weights}
         positions = self._inputs(args, sizes)
@@ -236,14 +247,14 @@ class _WithWeights(torch.nn.Module):
             self.register_buffer(name, tensor)
         self.graph_module, self._names, self._read, self._numbers = graph_module, names, read, numbers
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: torch.Tensor) -> object:
         rest = iter(inputs)
         sizes = {name: inputs[n].shape[axis] for name, (n, axis) in self._read.items()}
         given = {**sizes, **self._numbers, **self._buffers}
         return self.graph_module(*[given[name] if name in given else next(rest) for name in self._names])
 
 
-def _caller(module: torch.fx.GraphModule, program: Any, inputs: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+def _caller(module: torch.fx.GraphModule, program: ExportedProgram, inputs: Sequence[int]) -> Run:
     """A function of the arguments of the graph. inputs: those that the program takes."""
     indices, values = _placeholders(program, inputs)
     specs = program.graph_signature.output_specs
@@ -252,7 +263,7 @@ def _caller(module: torch.fx.GraphModule, program: Any, inputs: Sequence[int]) -
         return direct
     positions = dict(zip(program.graph_signature.user_inputs, inputs, strict=True))
 
-    def run(args: Sequence[Any]) -> Any:
+    def run(args: Arguments) -> tuple[object, ...]:
         outputs = []
         results = module(*[value if n is None else args[n] for n, value in zip(indices, values, strict=True)])
         for spec, value in zip(specs, results, strict=True):
@@ -265,7 +276,7 @@ def _caller(module: torch.fx.GraphModule, program: Any, inputs: Sequence[int]) -
     return run
 
 
-def _mutated_positions(program: Any, inputs: Sequence[int]) -> list[int]:
+def _mutated_positions(program: ExportedProgram, inputs: Sequence[int]) -> list[int]:
     """The positions of arguments that a program writes to."""
     positions = dict(zip(program.graph_signature.user_inputs, inputs, strict=True))
     specs = program.graph_signature.output_specs
@@ -273,12 +284,12 @@ def _mutated_positions(program: Any, inputs: Sequence[int]) -> list[int]:
 
 
 def _guard_shared_memory(
-    run: Callable[[Sequence[Any]], Any], module: torch.fx.GraphModule, written: Sequence[int], positions: Sequence[int]
-) -> Callable[[Sequence[Any]], Any]:
+    run: Run, module: torch.fx.GraphModule, written: Sequence[int], positions: Sequence[int]
+) -> Run:
     """The same where no argument that is written to shares memory with another one: torch runs such calls."""
 
-    def call(args: Sequence[Any]) -> Any:
-        memories = {n: _memory(args[n]) for n in positions if isinstance(args[n], torch.Tensor)}
+    def call(args: Arguments) -> Sequence[object]:
+        memories = {n: _memory(x) for n in positions if isinstance(x := args[n], torch.Tensor)}
         counts = Counter(memories.values())
         if any(memories[n] and counts[memories[n]] > 1 for n in written):
             _warn_once("a call remains with torch: an argument that is written to shares memory with another one")
@@ -292,30 +303,28 @@ def _memory(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
 
 
-def _copy_shared_inputs(inputs: Sequence[Any]) -> tuple[Any, ...]:
+def _copy_shared_inputs(inputs: Sequence[object]) -> tuple[object, ...]:
     """Example inputs without gradients; copies of those that share memory, which torch.export does not take."""
     counts = Counter(_memory(arg) for arg in inputs if isinstance(arg, torch.Tensor))
     tensors = (arg.detach() if isinstance(arg, torch.Tensor) else arg for arg in inputs)
     return tuple(t.clone() if isinstance(t, torch.Tensor) and counts[_memory(t)] > 1 else t for t in tensors)
 
 
-def _placeholders(program: Any, inputs: Sequence[int]) -> tuple[list[int | None], list[Any]]:
+def _placeholders(program: ExportedProgram, inputs: Sequence[int]) -> tuple[list[int | None], list[object]]:
     """For each placeholder of a program the position of its argument, or None and its value. inputs: the positions of
     those that are the caller's, in order."""
     stored, rest = {**program.constants, **program.state_dict}, iter(inputs)
     positions: list[int | None] = []
-    values: list[Any] = []
+    values: list[object] = []
     for spec in program.graph_signature.input_specs:
         is_given = spec.kind.name == "USER_INPUT"
         positions.append(next(rest) if is_given else None)
         token = spec.kind.name == "TOKEN"  # of the order of effects
-        values.append(None if is_given else torch.tensor([]) if token else stored[spec.target])
+        values.append(None if is_given else torch.tensor([]) if token else stored[str(spec.target)])
     return positions, values
 
 
-def _direct_call(
-    module: torch.fx.GraphModule, positions: Sequence[int | None]
-) -> Callable[[Sequence[Any]], Any] | None:
+def _direct_call(module: torch.fx.GraphModule, positions: Sequence[int | None]) -> Run | None:
     """The call of the model, of a program that is one; None for others. positions: see `_placeholders`."""
     nodes = list(module.graph.nodes)
     calls = [node for node in nodes if node.op == "call_module"]
@@ -336,7 +345,7 @@ def _direct_call(
         return None
     order = [item.args[1] for item in results]
 
-    def run(args: Sequence[Any]) -> Any:
+    def run(args: Arguments) -> tuple[object, ...]:
         values = part.model(*[as_input(args[n]) for n in taken])
         return tuple([values[n] for n in order])
 
@@ -352,11 +361,11 @@ class VaryingSizes:
     read: Mapping[int, tuple[int, int]]
     may_be_one: bool = True
 
-    def dims(self, position: int, tensor: torch.Tensor) -> dict[int, Any]:
+    def dims(self, position: int, tensor: torch.Tensor) -> dict[int, _DimHint]:
         """What torch.export gets to know about a tensor."""
         return {axis: torch.export.Dim.AUTO for axis in self.axes.get(position, ()) if tensor.shape[axis] > 1}
 
-    def check(self, program: Any, positions: Sequence[int]) -> Callable[[Sequence[Any]], bool]:
+    def check(self, program: ExportedProgram, positions: Sequence[int]) -> Callable[[Arguments], bool]:
         """Whether arguments have sizes that a program is made for. positions: of its inputs among the arguments."""
         nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
         values = [nodes[name].meta["val"] for name in program.graph_signature.user_inputs]
@@ -368,11 +377,12 @@ class VaryingSizes:
             return lambda _: False
         limits = {s: (int(r.lower), int(r.upper) if r.upper.is_Integer else None) for s, r in _ranges(program)}
 
-        def fits(args: Sequence[Any]) -> bool:
+        def fits(args: Arguments) -> bool:
             if any(args[n].shape[a] != size for n, a, size in fixed):
                 return False
-            values: dict[Any, int] = {}
-            if any(values.setdefault(symbol, args[n].shape[a]) != args[n].shape[a] for n, a, symbol in named):
+            values: dict[sympy.Symbol, int] = {}
+            shapes = [(args[n].shape[a], symbol) for n, a, symbol in named]
+            if any(values.setdefault(symbol, size) != size for size, symbol in shapes):
                 return False
             pairs = [(limits[symbol], size) for symbol, size in values.items() if symbol in limits]
             return all(least <= size and (end is None or size <= end) for (least, end), size in pairs)
@@ -380,15 +390,15 @@ class VaryingSizes:
         return fits
 
 
-def _ranges(program: Any) -> list[tuple[Any, Any]]:
+def _ranges(program: ExportedProgram) -> list[tuple[sympy.Symbol, ValueRanges]]:
     return [(s, r) for s, r in program.range_constraints.items() if s.is_Symbol and r.lower.is_Integer]
 
 
-def varying_sizes(traced: Sequence[Any]) -> VaryingSizes | None:
+def varying_sizes(traced: Sequence[object]) -> VaryingSizes | None:
     """The sizes that vary among inputs as TorchDynamo traced them; None if there are none. One that no tensor has
     cannot be read: then graphs are compiled for each combination."""
     axes: dict[int, list[int]] = {}
-    first: dict[Any, tuple[int, int]] = {}
+    first: dict[sympy.Basic, tuple[int, int]] = {}
     for position, value in enumerate(traced):
         for axis, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
             if isinstance(size, torch.SymInt):

@@ -5,10 +5,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
@@ -16,10 +23,16 @@ from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.importers.aten import translations
 from tir_mlir.graph.importers.torch_export.export_model import known_operator_name
-from tir_mlir.graph.importers.torch_export.from_torch import TorchImporter
+from tir_mlir.graph.importers.torch_export.from_torch import PartOfProgram, TorchImporter
 
-Build = Callable[[Any], Callable[..., Any]]
-"""A graph as a function of tensors."""
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+    from tir_mlir.graph.graph import Graph
+
+Model: TypeAlias = "Callable[..., Any]"
+"""A compiled graph: a function of tensors, which returns a tensor, or a tuple or a list of them."""
+Build: TypeAlias = "Callable[[Graph], Model]"
 
 
 @dataclass
@@ -31,7 +44,7 @@ class DividedProgram:
     left: dict[str, str]
 
 
-def divide(program: Any, build: Build) -> DividedProgram:
+def divide(program: ExportedProgram, build: Build) -> DividedProgram:
     """Divide a functional program, which is not changed. build: makes the model of a graph; what it refuses with a
     TirError remains with torch."""
     refused: dict[str, str] = {}
@@ -69,7 +82,7 @@ def _remove_sizes(module: torch.fx.GraphModule) -> None:
     module.recompile()
 
 
-def _partition_program(program: Any, refused: Mapping[str, str]) -> torch.fx.GraphModule:
+def _partition_program(program: ExportedProgram, refused: Mapping[str, str]) -> torch.fx.GraphModule:
     """A copy of the program with a submodule `fused_N` for each part."""
     graph = torch.fx.Graph()
     graph.output(graph.graph_copy(program.graph, {}))
@@ -83,13 +96,15 @@ class _KnownOperators(OperatorSupportBase):
     def __init__(self, refused: Mapping[str, str]):
         self._refused = refused
 
-    def is_node_supported(self, submodules: Any, node: torch.fx.Node) -> bool:
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: torch.fx.Node) -> bool:
         if node.op != "call_function" or node.name in self._refused:
             return False
         return not _is_item(node) or self.is_node_supported(submodules, node.all_input_nodes[0])
 
 
-def _models(module: torch.fx.GraphModule, program: Any, build: Build) -> tuple[dict[str, PartModel], dict[str, str]]:
+def _models(
+    module: torch.fx.GraphModule, program: ExportedProgram, build: Build
+) -> tuple[dict[str, PartModel], dict[str, str]]:
     """The models of the parts by name, and the nodes that are refused, each with the reason."""
     signature = program.graph_signature
     weights = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
@@ -117,30 +132,20 @@ def _models(module: torch.fx.GraphModule, program: Any, build: Build) -> tuple[d
     return models, refused
 
 
-def _importer(part: torch.fx.GraphModule, targets: Sequence[str | None], program: Any) -> TorchImporter:
+def _importer(part: torch.fx.GraphModule, targets: Sequence[str | None], program: ExportedProgram) -> TorchImporter:
     """The import of a part, as that of an exported program. targets: for each placeholder the weight that it is."""
     placeholders = [node for node in part.graph.nodes if node.op == "placeholder"]
     (output,) = [node for node in part.graph.nodes if node.op == "output"]
     if isinstance(output.args[0], torch.fx.Node):
         output.args = ((output.args[0],),)
-    pairs = list(zip(placeholders, targets, strict=True))
-    signature = SimpleNamespace(
-        buffers_to_mutate={},
-        user_inputs_to_mutate={},
-        inputs_to_parameters={node.name: target for node, target in pairs if target is not None},
-        inputs_to_buffers={},
-        inputs_to_lifted_tensor_constants={},
-        user_inputs=[node.name for node, target in pairs if target is None and not _is_size(node)],
-        output_specs=[SimpleNamespace(kind=SimpleNamespace(name="USER_OUTPUT"))] * len(output.args[0]),
-    )
-    own = SimpleNamespace(
-        graph=part.graph,
-        graph_module=part,
-        graph_signature=signature,
-        state_dict=program.state_dict,
-        constants=program.constants,
-        range_constraints=program.range_constraints,
-    )
+    inputs = [
+        InputSpec(InputKind.USER_INPUT if target is None else InputKind.PARAMETER, TensorArgument(node.name), target)
+        for node, target in zip(placeholders, targets, strict=True)
+        if target is not None or not _is_size(node)
+    ]
+    outputs = [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(str(node)), None) for node in output.args[0]]
+    signature = ExportGraphSignature(inputs, outputs)
+    own = PartOfProgram(part, signature, program.state_dict, program.constants, program.range_constraints)
     return TorchImporter(GraphBuilder("main"), own, {}, {}, "refuse")
 
 
@@ -148,11 +153,11 @@ class PartModel(torch.nn.Module):
     """A part as a module: runs its model on the inputs that are no weights. Tensors are passed in place if they are
     contiguous."""
 
-    def __init__(self, model: Callable[..., Any], inputs: Sequence[int]):
+    def __init__(self, model: Model, inputs: Sequence[int]):
         super().__init__()
         self.model, self.inputs = model, tuple(inputs)
 
-    def forward(self, *args: torch.Tensor) -> Any:
+    def forward(self, *args: torch.Tensor) -> object:
         return self.model(*[as_input(args[n]) for n in self.inputs])
 
 

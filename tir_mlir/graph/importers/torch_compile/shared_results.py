@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import torch
 
 from tir_mlir.dialect.diagnostics import GraphError
 
+if TYPE_CHECKING:
+    import sympy
+
+Arguments: TypeAlias = "Sequence[Any]"
+"""What a call of a graph is given: at each position a tensor, a size or a number, as the graph has it there."""
+Form: TypeAlias = "int | sympy.Expr"
+"""A size, a stride or an offset: a number, or an expression."""
+Read: TypeAlias = "Callable[[Any], int]"
+"""What reads a size of an argument: of a tensor an axis or a stride, else its value."""
+F = TypeVar("F", bound=Form)
 _REMEMBERED = 256
 """Combinations of sizes whose layouts are remembered."""
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _Layout(Generic[F]):
     """Sizes, strides and the first element of a tensor in its memory: numbers, or expressions of sympy."""
 
-    sizes: tuple[Any, ...]
-    strides: tuple[Any, ...]
-    offset: Any
+    sizes: tuple[F, ...]
+    strides: tuple[F, ...]
+    offset: F
 
     @property
     def is_dense(self) -> bool:
         """Whether the elements lie one after the other from the start of the memory on, in some order of the axes."""
         left = [(size, stride) for size, stride in zip(self.sizes, self.strides, strict=True) if size != 1]
-        step: Any = 1
+        step: Form = 1
         while steps := [n for n, (_, stride) in enumerate(left) if stride == step]:
             step = step * left.pop(steps[0])[0]
         return not left and self.offset == 0
 
-    def in_numbers(self, values: Mapping[Any, int]) -> _Layout:
+    def in_numbers(self, values: Mapping[sympy.Basic, int]) -> _Layout[int]:
         """The layout where symbols have these values."""
         sizes, strides = (tuple([_number(n, values) for n in part]) for part in (self.sizes, self.strides))
         return _Layout(sizes, strides, _number(self.offset, values))
@@ -44,7 +54,7 @@ class _Result:
 
     is_input: bool
     position: int
-    layout: _Layout | None = None
+    layout: _Layout[Form] | None = None
 
 
 class SharedResults:
@@ -58,9 +68,9 @@ class SharedResults:
         nodes = list(graph_module.graph.nodes)
         self.inputs = [_example_value(node) for node in nodes if node.op == "placeholder"]
         (output,) = [node for node in nodes if node.op == "output"]
-        self.computed: list[Any] = []
-        self._bases: dict[Any, int] = {}  # the value that fills a memory which several results share
-        self._base_layouts: dict[int, _Layout] = {}
+        self.computed: list[torch.fx.Node] = []
+        self._bases: dict[int, int] = {}  # the value that fills a memory which several results share
+        self._base_layouts: dict[int, _Layout[Form]] = {}
         memories = [_memory(_example_value(node)) for node in output.args[0]]
         of_inputs = {_memory(value): n for n, value in reversed(list(enumerate(self.inputs)))}
         self._results: list[_Result] = []
@@ -74,13 +84,13 @@ class SharedResults:
         self.is_needed = any(result.is_input or result.layout is not None for result in self._results)
         self._symbols = _sources(self.inputs)
         self._check_symbols()
-        self._known: dict[tuple[int, ...], tuple[list[_Layout | None], dict[int, _Layout]]] = {}
+        self._known: dict[tuple[int, ...], tuple[list[_Layout[int] | None], dict[int, _Layout[int]]]] = {}
 
-    def _value(self, node: Any) -> int:
+    def _value(self, node: torch.fx.Node) -> int:
         self.computed.append(node)
         return len(self.computed) - 1
 
-    def _of_input(self, node: Any, first: int) -> _Result:
+    def _of_input(self, node: torch.fx.Node, first: int) -> _Result:
         """A result in the memory of inputs, of which the first has this position."""
         value = _example_value(node)
         same = [n for n, other in enumerate(self.inputs) if other is value]
@@ -88,7 +98,7 @@ class SharedResults:
             return _Result(True, same[0])
         return _Result(True, first, _relative_layout(node, value, self.inputs[first]))
 
-    def _of_value(self, node: Any, memory: Any, nodes: Sequence[torch.fx.Node]) -> _Result:
+    def _of_value(self, node: torch.fx.Node, memory: int, nodes: Sequence[torch.fx.Node]) -> _Result:
         """A result in memory that the graph makes, and that it shares with other results."""
         if memory not in self._bases:
             base = next(
@@ -120,7 +130,7 @@ class SharedResults:
         graph.output(tuple([copies.get(value, value) for value in self.computed]))
         return torch.fx.GraphModule(graph_module, graph)
 
-    def results_of_call(self, args: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+    def results_of_call(self, args: Arguments, values: Arguments) -> tuple[object, ...]:
         """The results of a call. args: after they were written to; values: of the nodes `computed`."""
         layouts, base_layouts = self._in_numbers(args)
         bases = [_restore_layout(v, base_layouts[n]) if n in base_layouts else v for n, v in enumerate(values)]
@@ -130,7 +140,7 @@ class SharedResults:
             results.append(base if layout is None else _view(base, layout))
         return tuple(results)
 
-    def _in_numbers(self, args: Sequence[Any]) -> tuple[list[_Layout | None], dict[int, _Layout]]:
+    def _in_numbers(self, args: Arguments) -> tuple[list[_Layout[int] | None], dict[int, _Layout[int]]]:
         """The layouts of results and of bases in a call."""
         key = tuple([read(args[n]) for n, read in self._symbols.values()])
         if key not in self._known:
@@ -142,63 +152,64 @@ class SharedResults:
         return self._known[key]
 
 
-def _example_value(node: Any) -> Any:
+def _example_value(node: object) -> Any:
     """What TorchDynamo says of the value of a node: a tensor without data."""
     return node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
 
 
-def _memory(value: Any) -> Any:
+def _memory(value: object) -> int | None:
     """A key that is equal for tensors in the same memory; None for other values."""
     return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
-def _form(number: Any) -> Any:
+def _form(number: int | torch.SymInt) -> Form:
     return number.node.expr if isinstance(number, torch.SymInt) else number
 
 
-def _number(form: Any, values: Mapping[Any, int]) -> int:
-    return form if isinstance(form, int) else int(form.xreplace(values))
+def _number(form: Form, values: Mapping[sympy.Basic, int]) -> int:
+    number: Any = form if isinstance(form, int) else form.xreplace(values)  # which sympy types as any expression
+    return int(number)
 
 
-def _layout(value: torch.Tensor, start: Any = 0) -> _Layout:
+def _layout(value: torch.Tensor, start: int | torch.SymInt = 0) -> _Layout[Form]:
     sizes, strides = (tuple(map(_form, part)) for part in (value.shape, value.stride()))
     return _Layout(sizes, strides, _form(value.storage_offset() - start))
 
 
-def _relative_layout(node: Any, value: torch.Tensor, base: torch.Tensor) -> _Layout:
+def _relative_layout(node: torch.fx.Node, value: torch.Tensor, base: torch.Tensor) -> _Layout[Form]:
     """The layout of a view in the memory of a tensor. Raises GraphError for one of another type."""
     if value.dtype != base.dtype or value.is_conj() != base.is_conj() or value.is_neg() != base.is_neg():
         raise GraphError(f"{node.name} is memory of an input or a result as another type")
     return _layout(value, base.storage_offset())
 
 
-def _fills(node: Any) -> bool:
+def _fills(node: torch.fx.Node) -> bool:
     """Whether the elements of a value are all that its memory has."""
     value = _example_value(node)
     left = value.untyped_storage().nbytes() - value.numel() * value.dtype.itemsize
     return _layout(value, 0).is_dense and _form(left) == 0
 
 
-def _sources(inputs: Sequence[Any]) -> dict[Any, tuple[int, Any]]:
+def _sources(inputs: Arguments) -> dict[sympy.Basic, tuple[int, Read]]:
     """For each symbol an input, by position, and what reads it from that."""
-    found: dict[Any, tuple[int, Any]] = {}
+    found: dict[sympy.Basic, tuple[int, Read]] = {}
     for position, value in enumerate(inputs):
-        reads: list[tuple[Any, Any]] = [(value, int)] if isinstance(value, torch.SymInt) else []
+        reads: list[tuple[int | torch.SymInt, Read]] = [(value, int)] if isinstance(value, torch.SymInt) else []
         if isinstance(value, torch.Tensor):
             reads += [(size, lambda t, axis=axis: t.shape[axis]) for axis, size in enumerate(value.shape)]
             reads += [(size, lambda t, axis=axis: t.stride(axis)) for axis, size in enumerate(value.stride())]
         for size, read in reads:
-            if getattr(form := _form(size), "is_Symbol", False):
+            if not isinstance(form := _form(size), int) and form.is_Symbol:
                 found.setdefault(form, (position, read))
     return found
 
 
-def _restore_layout(value: torch.Tensor, layout: _Layout) -> torch.Tensor:
+def _restore_layout(value: torch.Tensor, layout: _Layout[int]) -> torch.Tensor:
     """A tensor with the strides that torch gives it."""
     if value.stride() == layout.strides:
         return value
     return torch.empty_strided(layout.sizes, layout.strides, dtype=value.dtype).copy_(value)
 
 
-def _view(base: torch.Tensor, layout: _Layout) -> torch.Tensor:
+def _view(base: torch.Tensor, layout: _Layout[int]) -> torch.Tensor:
     return base.as_strided(layout.sizes, layout.strides, base.storage_offset() + layout.offset)

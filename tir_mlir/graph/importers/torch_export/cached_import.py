@@ -12,8 +12,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import torch
@@ -27,7 +26,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.importers.torch_export.constant_numbers import constant_numbers
-from tir_mlir.graph.importers.torch_export.dynamic_sizes import Dimensions
+from tir_mlir.graph.importers.torch_export.dynamic_sizes import Dimensions, DynamicShapes, SizeSpec, by_axis
 from tir_mlir.graph.importers.torch_export.export_model import evaluation_mode
 from tir_mlir.graph.importers.torch_export.module_state import preserve_state, replace_tensors
 from tir_mlir.graph.importers.torch_export.torch_weights import array, first_names
@@ -51,13 +50,13 @@ class NotRecorded(Exception):
 
 
 def recorded_calls(
-    model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], dynamic_shapes: Any = None
+    model: torch.nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object], dynamic_shapes: DynamicShapes = None
 ) -> str:
     """The signature, weights (without their values, those of single numbers aside), inputs, calls and outputs of a
     module, as text; of sizes that vary also what was asked of them. Raises NotRecorded, or what forward raises on
     tensors without data."""
     weights = named_tensors(model)
-    sizes = SymbolicInputs(model, args, dict(kwargs), dynamic_shapes)
+    sizes = SymbolicInputs(model, args, kwargs, dynamic_shapes)
     recorder = _Recorder(sizes.shapes)
     leaves, spec = tree_flatten((args, dict(kwargs)))
     with sizes.tracing:
@@ -84,7 +83,7 @@ def named_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
 class _Recorder(TorchFunctionMode):
     """Notes each call; numbers the tensors that it knows."""
 
-    def __init__(self, shapes: Mapping[int, tuple[Any, ...]]) -> None:
+    def __init__(self, shapes: Mapping[int, tuple[int | torch.SymInt, ...]]) -> None:
         """shapes: of tensors with sizes that vary, by their ids."""
         super().__init__()
         self._shapes = shapes
@@ -92,7 +91,7 @@ class _Recorder(TorchFunctionMode):
         self._dtype = torch.get_default_dtype()
         self._numbers: dict[int, int] = {}
         self._bare: dict[int, torch.Tensor] = {}
-        self._kept: list[Any] = []  # an id belongs to its tensor as long as that lives
+        self._kept: list[torch.Tensor] = []  # an id belongs to its tensor as long as that lives
 
     def bare(self, tensor: torch.Tensor) -> torch.Tensor:
         """A tensor without data, with the shape and type of another; the same for the same tensor."""
@@ -114,11 +113,17 @@ class _Recorder(TorchFunctionMode):
         """The name of the bare tensor of one."""
         return self.text(self.bare(tensor))
 
-    def text(self, value: Any) -> str:
+    def text(self, value: object) -> str:
         """A value as text; tensors by number. Raises NotRecorded for tensors that no recorded call made."""
         return _text(value, self._numbers)
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         if torch.is_autocast_enabled("cpu") or torch.get_default_dtype() != self._dtype:
             raise NotRecorded("autocast, or another default type")
         name, kwargs = _name(func), dict(kwargs or {})
@@ -129,10 +134,11 @@ class _Recorder(TorchFunctionMode):
         self.lines.append(f"{self._results(name, result)} = {call}")
         return result
 
-    def _results(self, name: str, result: Any) -> str:
+    def _results(self, name: str, result: object) -> str:
         leaves = result if isinstance(result, (tuple, list)) else [result]
-        if all(isinstance(leaf, torch.Tensor) for leaf in leaves):
-            return " ".join(self._tensor_label(leaf) for leaf in leaves)
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        if len(tensors) == len(leaves):
+            return " ".join(map(self._tensor_label, tensors))
         if result is not None and not _FACTS & set(name.split(".")):
             raise NotRecorded(f"{name} tells {type(result).__name__}")
         return ""
@@ -144,26 +150,26 @@ class _Recorder(TorchFunctionMode):
         return f"%{self._numbers[id(tensor)]}: {tensor.dtype}{list(tensor.shape)}"
 
 
-def _text(value: Any, numbers: Mapping[int, int] | None = None) -> str:
+def _text(value: object, numbers: Mapping[int, int] | None = None) -> str:
     kind = type(value)
     if isinstance(value, torch.Tensor):
         if numbers is None or id(value) not in numbers:
             raise NotRecorded("a tensor that no recorded call made")
         return f"%{numbers[id(value)]}"
-    if kind in (torch.SymInt, torch.SymBool, torch.SymFloat):
+    if isinstance(value, (torch.SymInt, torch.SymBool, torch.SymFloat)):
         return f"size {value.node.expr}"
     if kind in _PLAIN or isinstance(value, _TORCH_VALUES):
         return repr(value)
-    if kind in (tuple, list, torch.Size):
+    if isinstance(value, (tuple, list)) and kind in (tuple, list, torch.Size):
         return f"{kind.__name__}({', '.join(_text(element, numbers) for element in value)})"
-    if kind is dict:
+    if isinstance(value, dict) and kind is dict:
         return f"dict({', '.join(f'{_text(k, numbers)}: {_text(v, numbers)}' for k, v in value.items())})"
-    if kind is slice:
+    if isinstance(value, slice):
         return f"slice({', '.join(_text(element, numbers) for element in (value.start, value.stop, value.step))})"
     raise NotRecorded(f"a value of {kind.__name__}")
 
 
-def _name(func: Any) -> str:
+def _name(func: object) -> str:
     """The full name of a function of torch. Raises NotRecorded for others, whose code may change."""
     if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         package = str(func).partition(".")[0]
@@ -190,10 +196,10 @@ def _name(func: Any) -> str:
     raise NotRecorded(f"a call of {func!r}")
 
 
-def _move_to_meta(value: Any) -> Any:
+def _move_to_meta(value: object) -> object:
     """Devices as those of tensors without data."""
-    is_device = isinstance(value, torch.device) or (type(value) is str and value == "cpu")
-    return _META if is_device and torch.device(value).type == "cpu" else value
+    is_cpu = value.type == "cpu" if isinstance(value, torch.device) else type(value) is str and value == "cpu"
+    return _META if is_cpu else value
 
 
 def _signature(model: torch.nn.Module) -> str:
@@ -248,18 +254,8 @@ _CONSTANTS = 1 << 20
 """The most bytes of constants in an entry."""
 
 
-def load_or_import(
-    model: Any,
-    args: Sequence[torch.Tensor],
-    kwargs: Mapping[str, Any] | None,
-    options: tuple[str, ...],
-    make: Callable[[], Graph],
-    dynamic_shapes: Any = None,
-) -> Graph:
-    """The graph of an earlier import, or the one of `make()`, which is then kept. options: what else it depends on."""
-    if not isinstance(model, torch.nn.Module) or not store.limit():
-        return make()
-    key = _key(model, args, kwargs, options, dynamic_shapes)
+def load_or_import(key: str | None, model: torch.nn.Module, make: Callable[[], Graph]) -> Graph:
+    """The graph of an earlier import of this key, or the one of `make()`, which is then kept; None: it is not kept."""
     graph = None if key is None else _load_graph(key, model)
     if graph is None:
         graph = make()
@@ -268,18 +264,20 @@ def load_or_import(
     return graph
 
 
-def _key(
+def import_key(
     model: torch.nn.Module,
-    args: Sequence[torch.Tensor],
-    kwargs: Mapping[str, Any] | None,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    dynamic_shapes: DynamicShapes,
     options: tuple[str, ...],
-    dynamic_shapes: Any,
 ) -> str | None:
-    """The name of an import in the cache; None where the calls do not tell all that forward computes."""
-    positional = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
+    """The name of an import in the cache; None without a cache, and where the calls do not tell all that forward
+    computes. options: what else it depends on."""
+    if not store.limit():
+        return None
     try:
         with evaluation_mode(model):
-            calls = recorded_calls(model, positional, dict(kwargs or {}), dynamic_shapes)
+            calls = recorded_calls(model, args, kwargs, dynamic_shapes)
     except Exception as error:  # NotRecorded, or the export fails as well and tells why
         log("DEBUG", "%s: its import is not cached: %s", type(model).__name__, error)
         return None
@@ -321,10 +319,12 @@ def _store_graph(key: str, graph: Graph, model: torch.nn.Module) -> None:
 class SymbolicInputs:
     """shapes: of tensors with sizes that vary, by their ids, each such size a symbol of its own."""
 
-    def __init__(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spec: Any):
+    def __init__(
+        self, model: torch.nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object], spec: DynamicShapes
+    ):
         self._env, self.text = ShapeEnv(), ""
-        self.shapes: dict[int, tuple[Any, ...]] = {}
-        self.tracing: Any = nullcontext()
+        self.shapes: dict[int, tuple[int | torch.SymInt, ...]] = {}
+        self.tracing: AbstractContextManager[object] = nullcontext()
         """What makes tensors without data that may have such sizes, while it is entered."""
         if spec is None:
             return
@@ -332,13 +332,13 @@ class SymbolicInputs:
         dimensions = Dimensions(model, args, kwargs, spec)
         self.text = str(dimensions.shapes) + _limits(dimensions.shapes)
         for number, (tensor, dims) in enumerate(dimensions.leaves()):
-            axes = _axes(dims)
+            axes = {axis for axis, dim in by_axis(dims).items() if dim is not None and not isinstance(dim, int)}
             if not isinstance(tensor, torch.Tensor) or not axes:
                 continue
             if id(tensor) in self.shapes or not tensor.is_contiguous():
                 raise ValueError("a tensor with sizes that vary is given twice, or has strides")
             kinds = [DimDynamic.DYNAMIC if axis in axes else DimDynamic.STATIC for axis in range(tensor.dim())]
-            context: Any = StatelessSymbolicContext(dynamic_sizes=kinds)
+            context = StatelessSymbolicContext(dynamic_sizes=kinds)
             source = ConstantSource(f"input_{number}")
             self.shapes[id(tensor)] = tuple(mode.from_tensor(tensor, source=source, symbolic_context=context).shape)
 
@@ -347,12 +347,7 @@ class SymbolicInputs:
         return [str(guard.expr) for guard in self._env.guards]
 
 
-def _axes(dims: Any) -> set[int]:
-    pairs = dims.items() if isinstance(dims, Mapping) else enumerate(dims or ())
-    return {axis for axis, dim in pairs if dim is not None and not isinstance(dim, int)}
-
-
-def _limits(spec: Any) -> str:
+def _limits(spec: SizeSpec) -> str:
     """The ranges of Dims, which their text may lack."""
     if isinstance(spec, Mapping):
         return "".join(_limits(value) for value in spec.values())

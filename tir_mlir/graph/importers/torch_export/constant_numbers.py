@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -14,6 +14,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from tir_mlir.dialect.diagnostics import GraphError
 
+Arguments: TypeAlias = tuple[object, ...]
+Keywords: TypeAlias = dict[str, object]
 _LARGEST = 1 << 20
 """The most elements of a tensor whose values are followed."""
 _READS = frozenset("item tolist __bool__ __int__ __float__ __index__ __complex__ equal is_nonzero allclose".split())
@@ -54,18 +56,20 @@ class _ConstantTracker(TorchFunctionMode):
         self._owned = {_memory(tensor): name for name, tensor in self._stored.items()}
         self._values: dict[int, torch.Tensor] = {}  # by the ids of the tensors that forward has
         self._sources: dict[int, frozenset[str]] = {}  # the buffers and parameters that a value depends on, by its id
-        self._kept: list[Any] = []  # an id belongs to its tensor as long as that lives
+        self._kept: list[torch.Tensor] = []  # an id belongs to its tensor as long as that lives
         self._written: set[int] = set()  # memory that inputs were written to
         self._read: set[str] = set()
 
-    def begin(self, module: torch.nn.Module, _: Any) -> None:
+    def begin(self, module: torch.nn.Module, _: object) -> None:
         """What forward sees of parameters and buffers: torch has replaced them by other tensors."""
         named = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         for name, tensor in named.items():
             if name in self._stored:
                 self._follow(tensor, self._stored[name], frozenset([name]))
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        self, func: Callable[..., object], types: Sequence[type], args: Arguments = (), kwargs: Keywords | None = None
+    ) -> object:
         with torch._C.DisableTorchFunction():  # the questions asked here are none of forward's
             args, kwargs, result, sources = self._follow_call(func, args, kwargs or {})
         if result is not None and getattr(func, "__name__", "") in _READS:
@@ -75,7 +79,9 @@ class _ConstantTracker(TorchFunctionMode):
             self._follow_all(returned, result, sources)
         return returned
 
-    def _follow_call(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any, frozenset[str]]:
+    def _follow_call(
+        self, func: Callable[..., object], args: Arguments, kwargs: Keywords
+    ) -> tuple[Arguments, Keywords, object, frozenset[str]]:
         """The arguments with numbers, the result on values, None where there is none, and what that depends on."""
         name = getattr(func, "__name__", "")
         args, kwargs = self._replace_by_numbers(name, args, kwargs)
@@ -93,10 +99,10 @@ class _ConstantTracker(TorchFunctionMode):
             self._read |= sources
         return args, kwargs, result, sources
 
-    def _replace_by_numbers(self, name: str, args: Any, kwargs: Any) -> Any:
+    def _replace_by_numbers(self, name: str, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
         """Arguments with numbers where torch wants them, for tensors of one integer that no input decides on."""
 
-        def numbers(arg: Any, is_size: bool) -> Any:
+        def numbers(arg: object, is_size: bool) -> object:
             if isinstance(arg, (tuple, list)):
                 return type(arg)(numbers(each, True) for each in arg) if type(arg) in (tuple, list) else arg
             value = self._value(arg) if is_size and isinstance(arg, torch.Tensor) else None
@@ -110,7 +116,7 @@ class _ConstantTracker(TorchFunctionMode):
         taken = tuple(numbers(arg, _takes_number(name, position)) for position, arg in enumerate(args))
         return taken, {key: numbers(arg, _takes_number(name, key)) for key, arg in kwargs.items()}
 
-    def _follow_all(self, returned: Any, result: Any, sources: frozenset[str]) -> None:
+    def _follow_all(self, returned: object, result: object, sources: frozenset[str]) -> None:
         """Know the values of the tensors that a function returns."""
         if isinstance(result, (torch.Tensor, tuple, list)):
             for tensor, value in zip(tree_leaves(returned), tree_leaves(result), strict=False):
@@ -128,12 +134,12 @@ class _ConstantTracker(TorchFunctionMode):
         value = self._values.get(id(tensor))
         return None if value is None or _memory(value) in self._written else value
 
-    def _evaluate_call(self, func: Any, args: Sequence[int], kwargs: Any) -> Any:
+    def _evaluate_call(self, func: Callable[..., object], args: Arguments, kwargs: Keywords) -> object:
         """The result of a call on known values; None if it cannot be computed."""
         if any(isinstance(leaf, (torch.SymInt, torch.SymBool, torch.SymFloat)) for leaf in tree_leaves((args, kwargs))):
             return None
 
-        def value_of_leaf(leaf: Any) -> Any:
+        def value_of_leaf(leaf: object) -> object:
             return self._value(leaf) if isinstance(leaf, torch.Tensor) else leaf
 
         try:
@@ -167,7 +173,7 @@ def _takes_number(function: str, position: int | str) -> bool:
     return any(_is_number(schema, position) for schema in _schemas(function))
 
 
-def _is_number(schema: Any, position: int | str) -> bool:
+def _is_number(schema: torch._C.FunctionSchema, position: int | str) -> bool:
     arguments, positional = schema.arguments, [each for each in schema.arguments if not each.kwarg_only]
     one_by_one = isinstance(position, int) and position >= len(positional)  # view(2, 3), for view((2, 3))
     if isinstance(position, int):
@@ -179,7 +185,7 @@ def _is_number(schema: Any, position: int | str) -> bool:
     return any(word in str(each.type) for each in taken for word in words)
 
 
-def _schemas(function: str) -> list[Any]:
+def _schemas(function: str) -> list[torch._C.FunctionSchema]:
     """The schemas of the operators of torch of this name; TorchScript has others for its lists and numbers."""
     schemas = torch._C._jit_get_schemas_for_operator(f"aten::{function}")
     return [s for s in schemas if torch._C._dispatch_has_kernel(".".join(filter(None, (s.name, s.overload_name))))]

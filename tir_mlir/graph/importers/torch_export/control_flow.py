@@ -4,62 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
+
+import torch
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import names_in, parse
-from tir_mlir.graph.builder import value_list
+from tir_mlir.graph.builder import GraphBuilder, Value, value_list
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
+
+if TYPE_CHECKING:
+    from torch.fx.node import Argument
+
+    from tir_mlir.graph.importers.torch_export.from_torch import Imported, TorchImporter
 
 
 class RegionRefused(Exception):
     """A node of a region was refused, which is noted."""
 
 
-def control_flow(importer: Any, node: Any) -> Any:
+def control_flow(importer: TorchImporter, node: torch.fx.Node) -> list[Value] | None:
     """The results of a node of torch's that runs graphs, None if it is not such a node. Errors: GraphError."""
     name = getattr(node.target, "__name__", "")
     return None if name not in _FORMS else _FORMS[name](importer, node)
 
 
-def is_control(target: Any) -> bool:
+def is_control(target: object) -> bool:
     """Whether a node calls one of torch's operators that run graphs."""
     return getattr(target, "__name__", "") in _FORMS
 
 
-def subgraphs(module: Any) -> Iterator[Any]:
+def subgraphs(module: torch.fx.GraphModule) -> Iterator[torch.fx.Graph]:
     """The graphs of a program: its own, and those that its nodes run."""
     yield module.graph
     for node in module.graph.nodes:
-        if node.op == "get_attr" and hasattr(inner := getattr(module, node.target, None), "graph"):
+        if node.op == "get_attr" and isinstance(inner := getattr(module, str(node.target), None), torch.fx.GraphModule):
             yield from subgraphs(inner)
 
 
-def _tensors(importer: Any, what: str, operands: Sequence[Any]) -> list[Any]:
-    values = [importer.values.get(operand) if hasattr(operand, "meta") else None for operand in operands]
-    if any(value is None for value in values):
+def _operands(importer: TorchImporter, arguments: Argument) -> list[Imported]:
+    """What the operands of a node are; None for numbers."""
+    assert isinstance(arguments, (tuple, list))
+    return [importer.values.get(x) if isinstance(x, torch.fx.Node) else None for x in arguments]
+
+
+def _tensors(importer: TorchImporter, what: str, arguments: Argument) -> list[Value]:
+    operands = _operands(importer, arguments)
+    values = [value for value in operands if isinstance(value, Value)]
+    if len(values) < len(operands):
         raise GraphError(f"{what} has a number among its operands\n  fix: a tensor, torch.tensor(0)")
     return values
 
 
-def _cond(importer: Any, node: Any) -> Any:
-    condition, then, otherwise, operands = node.args[:4]
-    value = importer.values.get(condition) if hasattr(condition, "meta") else None
-    if value is None:
+def _cond(importer: TorchImporter, node: torch.fx.Node) -> list[Value]:
+    condition, then, otherwise, arguments = node.args[:4]
+    value = importer.values.get(condition) if isinstance(condition, torch.fx.Node) else None
+    if not isinstance(value, Value):
         raise GraphError("its condition is a number that changes with sizes\n  fix: decide by a tensor")
-    given = [importer.values.get(operand) if hasattr(operand, "meta") else operand for operand in operands]
-
-    def side(graph_node: Any) -> Callable[..., Any]:
-        return lambda region: _run(importer, _graph(importer, graph_node), region, operands, given)
-
+    operands = _operands(importer, arguments)
+    side, other = (partial(_run, importer, _graph(importer, graph), values=operands) for graph in (then, otherwise))
     counted = _data_dependent_axes(importer, node)
-    results = importer.builder.branch(value, side(then), side(otherwise), counted=counted, name_hint=node.name)
-    results = tuple(value_list(results))
+    results = value_list(importer.builder.branch(value, side, other, counted=counted, name_hint=node.name))
     importer.emitter.inputs += [results[number] for number in counted]  # they carry their sizes
     return results
 
 
-def _data_dependent_axes(importer: Any, node: Any) -> dict[int, tuple[int, str]]:
+def _data_dependent_axes(importer: TorchImporter, node: torch.fx.Node) -> dict[int, tuple[int, str]]:
     """The results of a branch that have a size which no tensor before it has: number -> axis, name of the size."""
     known = {name for x in importer.emitter.inputs for size in x.shape for name in names_in(parse(size))}
     counted: dict[int, tuple[int, str]] = {}
@@ -76,54 +87,47 @@ def _data_dependent_axes(importer: Any, node: Any) -> dict[int, tuple[int, str]]
     return counted
 
 
-def _while_loop(importer: Any, node: Any) -> Any:
+def _while_loop(importer: TorchImporter, node: torch.fx.Node) -> list[Value]:
     condition, body, carried, besides = node.args[:4]
     test, step = _graph(importer, condition), _graph(importer, body)
-    operands = [*carried, *besides]
-    start = _tensors(importer, "while_loop", carried)
-    constant = [importer.values.get(operand) if hasattr(operand, "meta") else operand for operand in besides]
+    start, constant = _tensors(importer, "while_loop", carried), _operands(importer, besides)
 
-    def iteration(region: Any, _: Any, *state: Any) -> Any:
-        following = _run(importer, step, region, operands, [*state, *constant])
-        return [*_run(importer, test, region, operands, [*following, *constant]), *following]
+    def iteration(region: GraphBuilder, _: Value, *state: Value) -> list[Value]:
+        following = _run(importer, step, region, [*state, *constant])
+        return [*_run(importer, test, region, [*following, *constant]), *following]
 
-    (first,) = _run(importer, test, importer.builder, operands, [*start, *constant])
-    results = importer.builder.loop(iteration, start, condition=first, name_hint=node.name)
-    return tuple(value_list(results))
+    (first,) = _run(importer, test, importer.builder, [*start, *constant])
+    return value_list(importer.builder.loop(iteration, start, condition=first, name_hint=node.name))
 
 
-def _scan(importer: Any, node: Any) -> Any:
+def _scan(importer: TorchImporter, node: torch.fx.Node) -> list[Value]:
     combine, init, scanned, besides = node.args[:4]
-    carried, rows = _tensors(importer, "scan", init), _tensors(importer, "scan", scanned)
-    return _loop(importer, node, combine, [*init, *scanned, *besides], carried, rows, besides)
+    return _loop(importer, node, combine, _tensors(importer, "scan", init), scanned, besides)
 
 
-def _map(importer: Any, node: Any) -> Any:
+def _map(importer: TorchImporter, node: torch.fx.Node) -> list[Value]:
     body, scanned, besides = node.args[:3]
-    rows = _tensors(importer, "map", scanned)
-    return _loop(importer, node, body, [*scanned, *besides], [], rows, besides)
+    return _loop(importer, node, body, [], scanned, besides)
 
 
 def _loop(
-    importer: Any,
-    node: Any,
-    body: Any,
-    operands: Sequence[Any],
-    carried: Sequence[Any],
-    rows: Sequence[Any],
-    besides: Sequence[Any],
-) -> Any:
-    graph = _graph(importer, body)
-    constant = [importer.values.get(operand) if hasattr(operand, "meta") else operand for operand in besides]
+    importer: TorchImporter,
+    node: torch.fx.Node,
+    body: Argument,
+    carried: Sequence[Value],
+    scanned: Argument,
+    besides: Argument,
+) -> list[Value]:
+    graph, constant = _graph(importer, body), _operands(importer, besides)
+    rows = _tensors(importer, "scan" if carried else "map", scanned)
 
-    def iteration(region: Any, _: Any, *state: Any) -> Any:
-        return _run(importer, graph, region, operands, [*state, *constant])
+    def iteration(region: GraphBuilder, _: Value, *state: Value) -> list[Value]:
+        return _run(importer, graph, region, [*state, *constant])
 
-    results = importer.builder.loop(iteration, carried, rows, name_hint=node.name)
-    return tuple(value_list(results))
+    return value_list(importer.builder.loop(iteration, carried, rows, name_hint=node.name))
 
 
-_FORMS: Mapping[str, Callable[[Any, Any], Any]] = {
+_FORMS: Mapping[str, Callable[[TorchImporter, torch.fx.Node], list[Value]]] = {
     "cond": _cond,
     "while_loop": _while_loop,
     "scan": _scan,
@@ -132,13 +136,16 @@ _FORMS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _graph(importer: Any, node: Any) -> Any:
+def _graph(importer: TorchImporter, node: Argument) -> torch.fx.GraphModule:
     """The module that a node of a graph names."""
-    return getattr(importer.owner, node.target)
+    assert isinstance(node, torch.fx.Node)
+    return getattr(importer.owner, str(node.target))
 
 
-def _run(importer: Any, module: Any, region: Any, operands: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """What a graph computes of values, written by a builder. operands: the nodes outside that it is given."""
+def _run(
+    importer: TorchImporter, module: torch.fx.GraphModule, region: GraphBuilder, values: Sequence[Imported]
+) -> list[Value]:
+    """What a graph computes of values, written by a builder."""
     with _switch_builder(importer, region, module):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
         for placeholder, value in zip(placeholders, values, strict=False):
@@ -146,16 +153,17 @@ def _run(importer: Any, module: Any, region: Any, operands: Sequence[Any], value
         importer.translate(module.graph)
         (output,) = (n for n in module.graph.nodes if n.op == "output")
         results = output.args[0] if isinstance(output.args[0], (list, tuple)) else [output.args[0]]
-        result_values = [importer.values.get(result) for result in results]
-    if any(importer.is_refused(value) for value in result_values):
+        computed = [importer.values.get(result) for result in results]
+    if any(importer.is_refused(value) for value in computed):
         raise RegionRefused
-    if any(value is None for value in result_values):
+    tensors = [value for value in computed if isinstance(value, Value)]
+    if len(tensors) < len(computed):
         raise GraphError("a graph that it runs returns what is not a tensor\n  fix: tensors only")
-    return result_values
+    return tensors
 
 
 @contextmanager
-def _switch_builder(importer: Any, builder: Any, module: Any) -> Iterator[None]:
+def _switch_builder(importer: TorchImporter, builder: GraphBuilder, module: torch.fx.GraphModule) -> Iterator[None]:
     """Let an importer write the nodes of another graph, with another builder."""
     outer_state = importer.builder, importer.emitter, importer.owner
     importer.builder, importer.owner = builder, module

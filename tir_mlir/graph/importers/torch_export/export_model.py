@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from torch._ops import OperatorBase, OpOverload
+from torch.export import ExportedProgram
 from torch.utils._pytree import tree_leaves, tree_map
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.torch_export.constant_numbers import constant_numbers
 from tir_mlir.graph.importers.torch_export.control_flow import is_control, subgraphs
-from tir_mlir.graph.importers.torch_export.dynamic_sizes import Dimensions, enlarged_examples
+from tir_mlir.graph.importers.torch_export.dynamic_sizes import Dimensions, DynamicShapes, SizeSpec
 from tir_mlir.graph.importers.torch_export.export_refusals import NumberNeeded, export_refusal
 from tir_mlir.graph.importers.torch_export.module_state import preserve_state
 from tir_mlir.graph.operators import OPERATORS, OperatorKind
 
+Decompositions: TypeAlias = dict[OperatorBase, Callable[..., object]]
+"""What operators of torch are made of."""
 _KINDS = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN_TANH", "rnn_relu": "RNN_RELU"}
 
 
 def export_program(
-    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any
-) -> tuple[Any, dict[str, str], set[str]]:
+    model: torch.nn.Module | ExportedProgram,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    dynamic: DynamicShapes,
+) -> tuple[ExportedProgram, dict[str, str], set[str]]:
     """The program of a module, or the one given, the names of its size symbols, {"s77": "n"}, and the sizes that are
     said to be at least 2. dynamic: see `dynamic_sizes.Dimensions`."""
-    if isinstance(model, torch.export.ExportedProgram):
+    if isinstance(model, ExportedProgram):
         if dynamic is not None:
             raise GraphError(
                 "from_torch: dynamic_shapes= with an ExportedProgram, whose sizes are fixed already\n"
@@ -34,15 +41,12 @@ def export_program(
             )
         _check_dense({**model.state_dict, **model.constants})
         return model, {}, set()
-    if args is None and not kwargs:
-        raise GraphError("from_torch: no example inputs\n  fix: from_torch(model, (torch.randn(1, 784),))")
-    args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
-    _check_leaves(args, kwargs or {})
+    _check_leaves(args, kwargs)
     _check_dense({**dict(model.named_parameters()), **dict(model.named_buffers())})
 
-    def attempt() -> tuple[Any, dict[str, str], set[str]]:
-        sizes = Dimensions(model, args, dict(kwargs or {}), dynamic)
-        program = sizes.refine_and_export(lambda *found: _export(model, args, dict(kwargs or {}), *found))
+    def attempt() -> tuple[ExportedProgram, dict[str, str], set[str]]:
+        sizes = Dimensions(model, args, kwargs, dynamic)
+        program = sizes.refine_and_export(lambda *found: _export(model, args, kwargs, *found))
         return program, sizes.names(program), sizes.from_two
 
     with evaluation_mode(model), preserve_state(model), keep_recurrent_calls():
@@ -56,14 +60,16 @@ def export_program(
             return attempt()
 
 
-def clone_repeated_inputs(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | None]:
+def distinct_inputs(
+    args: tuple[object, ...], kwargs: dict[str, object]
+) -> tuple[tuple[object, ...], dict[str, object]]:
     """Example inputs of which no two are the same tensor: torch.export makes one input of two that are.
 
     (x, x) -> (x, x.clone())
     """
     seen: set[int] = set()
 
-    def clone_repeated(leaf: Any) -> Any:
+    def clone_repeated(leaf: object) -> object:
         if not isinstance(leaf, torch.Tensor):
             return leaf
         if id(leaf) in seen:
@@ -71,23 +77,13 @@ def clone_repeated_inputs(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[
         seen.add(id(leaf))
         return leaf
 
-    return tree_map(clone_repeated, args), None if kwargs is None else tree_map(clone_repeated, dict(kwargs))
-
-
-def enlarge_example_inputs(
-    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any
-) -> tuple[Any, Mapping[str, Any] | None]:
-    """Example inputs of a module whose named sizes are more than one, see `dynamic_sizes.examples_of_several`."""
-    if dynamic is None or isinstance(model, torch.export.ExportedProgram) or (args is None and not kwargs):
-        return args, kwargs
-    positional = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
-    return enlarged_examples(model, positional, dict(kwargs or {}), dynamic)
+    return tree_map(clone_repeated, (args, kwargs))
 
 
 class evaluation_mode:
     """The model in evaluation mode for a while."""
 
-    def __init__(self, model: Any):
+    def __init__(self, model: torch.nn.Module):
         self._training = [m for m in model.modules() if m.training]
 
     def __enter__(self) -> None:
@@ -100,20 +96,20 @@ class evaluation_mode:
 
 
 def _export(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: dict[str, Any] | None, deferred: bool
-) -> Any:
+    model: torch.nn.Module,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    dynamic_shapes: dict[str, SizeSpec] | None,
+    deferred: bool,
+) -> ExportedProgram:
     """deferred: what torch cannot decide of sizes is left to be checked when the program runs."""
     with torch.no_grad():
         return torch.export.export(
-            model,
-            args,
-            kwargs,
-            dynamic_shapes=dynamic_shapes,
-            prefer_deferred_runtime_asserts_over_guards=deferred,
+            model, args, kwargs, dynamic_shapes=dynamic_shapes, prefer_deferred_runtime_asserts_over_guards=deferred
         )
 
 
-def _check_dense(tensors: Mapping[str, Any]) -> None:
+def _check_dense(tensors: Mapping[str, object]) -> None:
     """Refuse sparse parameters, buffers and constants by name: torch's decompositions abort the process on them."""
     for name, tensor in tensors.items():
         if isinstance(tensor, torch.Tensor) and tensor.layout is not torch.strided:
@@ -124,14 +120,14 @@ def _check_dense(tensors: Mapping[str, Any]) -> None:
             )
 
 
-def _check_leaves(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    leaves = tree_leaves((args, dict(kwargs)))
+def _check_leaves(args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+    leaves = tree_leaves((args, kwargs))
     if any(isinstance(leaf, np.ndarray) for leaf in leaves):
         raise GraphError("from_torch: an example input is an array of NumPy\n  fix: torch.from_numpy(x)")
     _check_dense({f"example input {number}": leaf for number, leaf in enumerate(leaves)})
 
 
-def decompose_unknown_operators(program: Any, supported: Collection[str]) -> Any:
+def decompose_unknown_operators(program: ExportedProgram, supported: Collection[str]) -> ExportedProgram:
     """The program without writes through views and without operators that are not known but can be decomposed.
 
     add_(x[1:], y) -> slice_scatter; cdist -> sqrt(sum(..)). Operators that are known remain whole.
@@ -139,7 +135,7 @@ def decompose_unknown_operators(program: Any, supported: Collection[str]) -> Any
     wrapped = any(hasattr(tensor, "__tensor_flatten__") for tensor in program.state_dict.values())  # as torchao's
     if wrapped or not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
         program = functionalize(program)
-    table: dict[Any, Any] = {}
+    table: Decompositions = {}
     while unknown := {op for op in operators(program) if known_operator_name(op, supported) is None} - {*table}:
         if not table:
             every = dict(torch.export.default_decompositions().items())
@@ -151,7 +147,7 @@ def decompose_unknown_operators(program: Any, supported: Collection[str]) -> Any
     return program
 
 
-def functionalize(program: Any) -> Any:
+def functionalize(program: ExportedProgram) -> ExportedProgram:
     """The program without writes to views: add_(x[1:], y) -> slice_scatter.
 
     An einsum of one operand, a view that torch's pass takes for memory of its own, becomes the views it is made of.
@@ -161,13 +157,13 @@ def functionalize(program: Any) -> Any:
         return _run_decompositions(program, {})
     parts = dict(torch.export.default_decompositions().items())[einsum]
 
-    def of_one(equation: str, operands: Any, **path: Any) -> Any:
+    def of_one(equation: str, operands: Sequence[torch.Tensor], **path: list[int] | None) -> object:
         return parts(equation, operands, **path) if len(operands) == 1 else NotImplemented  # which keeps it whole
 
     return _run_decompositions(program, {einsum: of_one})
 
 
-def _run_decompositions(program: Any, table: Mapping[Any, Any]) -> Any:
+def _run_decompositions(program: ExportedProgram, table: Decompositions) -> ExportedProgram:
     """The program after torch's pass, which has no writes to views; it refuses those to windows that overlap."""
     try:
         return program.run_decompositions(dict(table))
@@ -175,22 +171,22 @@ def _run_decompositions(program: Any, table: Mapping[Any, Any]) -> Any:
         raise export_refusal(error) from error
 
 
-def operators(program: Any) -> set[Any]:
+def operators(program: ExportedProgram) -> set[OpOverload]:
     """The operators of torch.ops that a program calls."""
     nodes = [node for graph in subgraphs(program.graph_module) for node in graph.nodes]
-    return {n.target for n in nodes if n.op == "call_function" and hasattr(n.target, "_schema")}
+    return {n.target for n in nodes if isinstance(n.target, OpOverload)}
 
 
 READS = ("aten.item.default", "aten._local_scalar_dense.default")
 """Operators that make a number of a tensor of one element."""
 
 
-def reads_numbers(program: Any) -> bool:
+def reads_numbers(program: ExportedProgram) -> bool:
     """Whether a program reads numbers from tensors."""
     return any(str(operator) in READS for operator in operators(program))
 
 
-def known_operator_name(op: Any, supported: Collection[str]) -> str | None:
+def known_operator_name(op: object, supported: Collection[str]) -> str | None:
     """The name an operator is known by: its own, that of all overloads, or that of its form that does not write."""
     name = str(op)
     packet, _, overload = name.rpartition(".")
@@ -214,7 +210,7 @@ def _fresh_names() -> frozenset[str]:
     return _FRESH.union(name.split(".")[0] for row in rows for name in row.torch.split())
 
 
-def writes_are_simple(graph: Any) -> bool:
+def writes_are_simple(graph: torch.fx.Graph) -> bool:
     """Whether every write is of an operator `x_` to a value that only operators with fresh results used before: then
     later uses of x are uses of the result, and nothing else sees the write."""
     order, fresh = {node: position for position, node in enumerate(graph.nodes)}, _fresh_names()
@@ -223,7 +219,7 @@ def writes_are_simple(graph: Any) -> bool:
     )
 
 
-def _writes(node: Any) -> bool:
+def _writes(node: torch.fx.Node) -> bool:
     """Whether a node writes to an operand, or runs a graph of its own (a region without gradients, say)."""
     if is_control(node.target):
         return False
@@ -231,15 +227,15 @@ def _writes(node: Any) -> bool:
     return schema.is_mutable if schema is not None else node.target.__class__.__module__.startswith("torch")
 
 
-def _is_simple_write(node: Any, order: dict[Any, int], fresh: Collection[str]) -> bool:
-    if not _short_name(node.target)[1] or list(node.args).count(node.args[0]) != 1:
-        return False
+def _is_simple_write(node: torch.fx.Node, order: Mapping[torch.fx.Node, int], fresh: Collection[str]) -> bool:
     operand = node.args[0]
+    if not isinstance(operand, torch.fx.Node) or list(node.args).count(operand) != 1 or not _short_name(node.target)[1]:
+        return False
     earlier_users = [user for user in operand.users if order[user] < order[node]]
     return all(n.op == "call_function" and _short_name(n.target)[0] in fresh for n in (operand, *earlier_users))
 
 
-def _short_name(target: Any) -> tuple[str, bool]:
+def _short_name(target: object) -> tuple[str, bool]:
     """("relu", True) of aten.relu_.default: the name, and whether it is the form that writes."""
     parts = str(target).split(".")
     name = parts[1] if len(parts) == 3 and parts[0] == "aten" else ""
@@ -252,7 +248,7 @@ def keep_recurrent_calls() -> Iterator[None]:
 
     Sequences that are packed, and states that are projected, are left to torch.
     """
-    functions: Any = torch._VF
+    functions = torch._VF
     former = {name: getattr(functions, name) for name in _KINDS}
     try:
         for name, function in former.items():
@@ -263,8 +259,8 @@ def keep_recurrent_calls() -> Iterator[None]:
             delattr(functions, name)
 
 
-def _intercept_call(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any) -> Any:
+def _intercept_call(kind: str, function: Callable[..., object]) -> Callable[..., object]:
+    def call(*args: Any) -> object:
         if len(args) != 9 or not isinstance(args[3], bool):  # of a packed sequence: its sizes are the second
             return function(*args)
         x, state, weights, biases, layers, _, training, bidirectional, batch_first = args

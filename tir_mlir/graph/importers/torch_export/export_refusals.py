@@ -7,10 +7,13 @@ import re
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import GraphError
+
+if TYPE_CHECKING:
+    import torch
 
 _FIX = re.compile(r"\s*\w+ = [^=]")
 _DATA = ("data-dependent", "DataDependent", "Dynamic control flow")
@@ -67,7 +70,7 @@ def _code(frame: traceback.FrameSummary) -> str:
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in \S+\n(?P<code>[^\n]*)')
 
 
-def source_line(node: Any) -> str:
+def source_line(node: torch.fx.Node) -> str:
     """`model.py:12: y = torch.cdist(a, b)`, the innermost line outside torch; "" if there is none."""
     frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
     torch = Path(str(sys.modules["torch"].__file__)).parent

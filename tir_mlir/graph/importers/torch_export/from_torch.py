@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
+from torch._ops import OpOverload
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.importers.aten import aten_complex, translations
+from tir_mlir.graph.builder import GraphBuilder, Value
+from tir_mlir.graph.importers.aten import translations
+from tir_mlir.graph.importers.aten.aten_complex import BY_PARTS, Pair, by_parts, from_last_axis, to_last_axis
+from tir_mlir.graph.importers.aten.aten_complex import TABLE as COMPLEX_TABLE
 from tir_mlir.graph.importers.aten.torch_emitter import PARTS, TorchEmitter, TorchSizes, dtype_name, is_float8
 from tir_mlir.graph.importers.data_sizes import data_dependent_names, number_from_data
 from tir_mlir.graph.importers.random_numbers import RandomState
 from tir_mlir.graph.importers.refusals import Refusals
-from tir_mlir.graph.importers.torch_export import dynamic_sizes, given_model
 from tir_mlir.graph.importers.torch_export.control_flow import RegionRefused, control_flow
+from tir_mlir.graph.importers.torch_export.dynamic_sizes import (
+    Dimensions,
+    DynamicShapes,
+    enlarged_examples,
+    warn_of_multiples,
+)
 from tir_mlir.graph.importers.torch_export.export_model import (
     READS,
-    clone_repeated_inputs,
     decompose_unknown_operators,
-    enlarge_example_inputs,
+    distinct_inputs,
     export_program,
     known_operator_name,
 )
 from tir_mlir.graph.importers.torch_export.export_refusals import source_line
+from tir_mlir.graph.importers.torch_export.given_model import (
+    TorchModel,
+    as_module,
+    drop_caches,
+    number_of_operators,
+    warn_of_training,
+)
 from tir_mlir.graph.importers.torch_export.run_time_checks import RunTimeChecks, is_check, is_size
 from tir_mlir.graph.importers.torch_export.size_guards import tied_sizes
 from tir_mlir.graph.importers.torch_export.torch_weights import array, first_names
@@ -34,18 +49,26 @@ from tir_mlir.graph.units.unit_queries import start_workers
 from tir_mlir.runtime.progress import follow_build, stage
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.builder import Value
+    import sympy
+    from torch.export import ExportGraphSignature
+    from torch.utils._sympy.value_ranges import ValueRanges
+
+    from tir_mlir import te
     from tir_mlir.graph.graph import Graph
+    from tir_mlir.graph.importers.aten.aten_table import Translated
+
+UserOperator: TypeAlias = "Callable[..., te.Tensor] | Callable[..., Sequence[te.Tensor]]"
+"""What a user says that an operator is: a function of te tensors and the rest of its arguments."""
 
 
 def from_torch(
-    model: Any,
-    example_inputs: Any = None,
-    example_kwargs: Mapping[str, Any] | None = None,
+    model: TorchModel,
+    example_inputs: torch.Tensor | Sequence[object] | None = None,
+    example_kwargs: Mapping[str, object] | None = None,
     *,
-    dynamic_shapes: Any = None,
-    dynamic: Any = None,
-    ops: Mapping[Any, Callable[..., Any]] | None = None,
+    dynamic_shapes: DynamicShapes = None,
+    dynamic: DynamicShapes = None,
+    ops: Mapping[object, UserOperator] | None = None,
     mutated: str = "refuse",
     name: str = "main",
     cache: bool = True,
@@ -82,41 +105,41 @@ def from_torch(
     if mutated not in ("refuse", "return", "in_place"):
         raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse", "return" or "in_place"')
     user_ops = {operator_name(op): function for op, function in (ops or {}).items()}
-    module = given_model.as_module(model, example_inputs, example_kwargs)
-    given_model.warn_of_training(module)
-
-    shapes = _single_option(dynamic_shapes, dynamic)
-    example_inputs, example_kwargs = clone_repeated_inputs(example_inputs, example_kwargs)
-    example_inputs, example_kwargs = enlarge_example_inputs(module, example_inputs, example_kwargs, shapes)
+    args = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs or ())
+    kwargs = dict(example_kwargs or {})
+    module = as_module(model, len(args), kwargs)
+    warn_of_training(module)
+    if dynamic_shapes is not None and dynamic is not None:
+        raise GraphError("from_torch: dynamic_shapes and dynamic, which are the same\n  fix: dynamic_shapes only")
+    shapes = dynamic_shapes if dynamic is None else dynamic
+    args, kwargs = distinct_inputs(args, kwargs)
+    if isinstance(module, torch.nn.Module):
+        if example_inputs is None and not kwargs:
+            raise GraphError("from_torch: no example inputs\n  fix: from_torch(model, (torch.randn(1, 784),))")
+        if shapes is not None:
+            args, kwargs = enlarged_examples(Dimensions(module, args, kwargs, shapes), args, kwargs)
 
     def import_model() -> Graph:
-        start_workers(given_model.number_of_operators(module))  # its build follows
+        start_workers(number_of_operators(module))  # its build follows
         with stage("torch.export"):
-            program, names, from_two = export_program(module, example_inputs, example_kwargs, shapes)
+            program, names, from_two = export_program(module, args, kwargs, shapes)
         with stage("decomposition"):
-            decomposed = decompose_unknown_operators(program, {*translations(), *aten_complex.TABLE, *user_ops})
+            decomposed = decompose_unknown_operators(program, {*translations(), *COMPLEX_TABLE, *user_ops})
         with stage("translation"):
             return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()
 
-    with follow_build("import of a model"), given_model.drop_caches(module):
-        if not cache or user_ops or foreign_operators():
+    with follow_build("import of a model"), drop_caches(module):
+        if not cache or user_ops or foreign_operators() or not isinstance(module, torch.nn.Module):
             graph = import_model()
         else:
-            graph = cached_import.load_or_import(
-                module, example_inputs, example_kwargs, (mutated, name), import_model, shapes
-            )
-    if shapes is not None:
-        dynamic_sizes.warn_of_multiples(graph, module, example_inputs, example_kwargs, shapes)
+            key = cached_import.import_key(module, args, kwargs, shapes, (mutated, name))
+            graph = cached_import.load_or_import(key, module, import_model)
+    if shapes is not None and isinstance(module, torch.nn.Module):
+        warn_of_multiples(graph, Dimensions(module, args, kwargs, shapes))
     return graph
 
 
-def _single_option(dynamic_shapes: Any, dynamic: Any) -> Any:
-    if dynamic_shapes is not None and dynamic is not None:
-        raise GraphError("from_torch: dynamic_shapes and dynamic, which are the same\n  fix: dynamic_shapes only")
-    return dynamic_shapes if dynamic is None else dynamic
-
-
-def operator_name(op: Any) -> str:
+def operator_name(op: object) -> str:
     """`torch.ops.aten.add.Tensor`, or all its overloads `torch.ops.aten.add`, or its text, as `aten.add.Tensor`."""
     text = str(op)
     if isinstance(op, str) or callable(op):
@@ -142,15 +165,30 @@ class _Refused:
     """The value of a node that was refused, and of those that need it."""
 
 
+Imported: TypeAlias = "Value | Pair | Sequence[Value | Pair | None] | _Refused | None"
+"""What a node is in the graph: a tensor or several; None: nothing, as a check or a size."""
+
+
+@dataclass(frozen=True)
+class PartOfProgram:
+    """What is read of an exported program, of a part of one."""
+
+    graph_module: torch.fx.GraphModule
+    graph_signature: ExportGraphSignature
+    state_dict: Mapping[str, torch.Tensor]
+    constants: Mapping[str, object]
+    range_constraints: Mapping[sympy.Symbol, ValueRanges]
+
+
 class TorchImporter:
     """One import: `graph()` is its result."""
 
     def __init__(
         self,
         builder: GraphBuilder,
-        program: Any,
+        program: torch.export.ExportedProgram | PartOfProgram,
         size_names: Mapping[str, str],
-        user_ops: Mapping[str, Callable[..., Any]],
+        user_ops: Mapping[str, UserOperator],
         mutated: str,
         from_two: Collection[str] = (),
     ):
@@ -158,32 +196,32 @@ class TorchImporter:
         self.from_two = from_two
         self.builder, self.program, self.given = builder, program, user_ops
         self.mutated = mutated
-        self.sizes = TorchSizes(dict(size_names), tied_sizes(program))
+        self.sizes = TorchSizes(dict(size_names), tied_sizes(program.graph_module.graph))
         self.emitter = TorchEmitter(builder, self.sizes)
         self.emitter.random = self.random = RandomState(builder, mutated != "refuse")
         self.checks = RunTimeChecks(self)
         self.refusals, self.translations = Refusals(), translations()
-        self.values: dict[Any, Any] = {}
+        self.values: dict[torch.fx.Node, Imported] = {}
         self.owner = program.graph_module  # of the graphs that nodes run
 
     def graph(self) -> Graph:
         """The Graph, or GraphError that tells all that is not known."""
         self._check_writes()
         self._inputs()
-        self.translate(self.program.graph)
+        self.translate(self.program.graph_module.graph)
         self.refusals.check("from_torch", _FIX)
         self._ranges()
         self._outputs()
         return self.builder.finish()
 
-    def translate(self, graph: Any) -> None:
+    def translate(self, graph: torch.fx.Graph) -> None:
         """Write the nodes of a graph: of the program, or one that a branch or a loop runs."""
         for node in graph.nodes:
             if node.op == "call_function":
                 self.values[node] = self._translate_node(node)
 
     @staticmethod
-    def is_refused(value: Any) -> bool:
+    def is_refused(value: Imported) -> bool:
         """Whether a value is that of a node that was refused, or of one that needs it."""
         return isinstance(value, _Refused)
 
@@ -200,7 +238,7 @@ class TorchImporter:
 
     def _inputs(self) -> None:
         signature = self.program.graph_signature
-        nodes = {n.name: n for n in self.program.graph.nodes if n.op == "placeholder"}
+        nodes = {n.name: n for n in self.program.graph_module.graph.nodes if n.op == "placeholder"}
         stored = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
         stored |= signature.inputs_to_lifted_tensor_constants
         written = set(signature.buffers_to_mutate.values())
@@ -212,7 +250,7 @@ class TorchImporter:
                 self._input(nodes[name], target)
         self._weights({name: target for name, target in stored.items() if target not in written}, nodes)
 
-    def _weights(self, stored: Mapping[str, str], nodes: Mapping[str, Any]) -> None:
+    def _weights(self, stored: Mapping[str, str], nodes: Mapping[str, torch.fx.Node]) -> None:
         """The weights that are used, in the order of the state dict, then constants; tied ones once."""
         order = {target: position for position, target in enumerate(self.program.state_dict)}
         targets = sorted(stored.values(), key=lambda target: order.get(target, len(order)))
@@ -235,9 +273,9 @@ class TorchImporter:
                 name = str(named or symbol)
                 self.builder.size_range(name, least or 0, greatest)
 
-    def _input(self, node: Any, name: str) -> None:
+    def _input(self, node: torch.fx.Node, name: str) -> None:
         value = node.meta.get("val")
-        if not hasattr(value, "shape"):
+        if not isinstance(value, torch.Tensor):
             if value is not None and hasattr(value, "node"):
                 raise GraphError(f"from_torch: input {name} is a number that changes\n  fix: pass a tensor")
             return
@@ -248,80 +286,89 @@ class TorchImporter:
             )
         if dtype in PARTS:  # both parts are its last axis
             tensor = self.builder.input(name, (*self.sizes.shape(value), 2), PARTS[dtype])
-            self.values[node] = aten_complex.from_last_axis(self.emitter, tensor)
+            self.values[node] = from_last_axis(self.emitter, tensor)
         else:
             self.values[node] = tensor = self.builder.input(name, self.sizes.shape(value), dtype)
         self.emitter.inputs.append(tensor)
 
     def _stored_tensor(self, target: str) -> torch.Tensor:
-        tensor = self.program.state_dict.get(target)
-        return self.program.constants[target] if tensor is None else tensor
+        tensor = self.program.state_dict.get(target, self.program.constants.get(target))
+        assert isinstance(tensor, torch.Tensor), target
+        return tensor
 
-    def _weight(self, target: str) -> Value:
+    def _weight(self, target: str) -> Value | Pair:
         tensor = self._stored_tensor(target)
         if not tensor.dim():
             number = tensor.item()
             return self.emitter.constant(number, dtype_name(tensor.dtype))
         dtype = dtype_name(tensor.dtype)
         weight = self.builder.weight(target, array(tensor), PARTS.get(dtype, dtype))
-        return aten_complex.from_last_axis(self.emitter, weight) if dtype in PARTS else weight
+        return from_last_axis(self.emitter, weight) if dtype in PARTS else weight
 
     def _outputs(self) -> None:
-        node = next(n for n in self.program.graph.nodes if n.op == "output")
+        node = next(n for n in self.program.graph_module.graph.nodes if n.op == "output")
         kinds = [spec.kind.name for spec in self.program.graph_signature.output_specs]
-        outputs = [
-            (kind, value)
-            for kind, value in zip(kinds, node.args[0], strict=True)
-            if value is not None and kind not in ("TOKEN", "LOSS_OUTPUT")
-        ]
-        for _, value in outputs:
-            if value not in self.values:
+        assert isinstance(node.args[0], (tuple, list))
+        pairs = list(zip(kinds, node.args[0], strict=True))
+        pairs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
+        outputs: list[torch.fx.Node] = []
+        for kind, value in pairs:
+            if value is None or kind in ("TOKEN", "LOSS_OUTPUT"):
+                continue
+            if not isinstance(value, torch.fx.Node) or value not in self.values:
                 raise GraphError(
                     f"from_torch: forward returns {value!r}, which is not a tensor\n  fix: return tensors only"
                 )
-        outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
-        pairs = zip(kinds, node.args[0], strict=True)
+            outputs.append(value)
         returned = [value for kind, value in pairs if kind == "USER_OUTPUT"]
         nones = [position for position, value in enumerate(returned) if value is None]
         state = self.random.next_state(self.emitter)
         drawn = [] if state is None else [state]
-        results = [self._real(self.values[value]) for _, value in outputs]
+        results = [self._real(value) for value in outputs]
         self.builder.output(*results, *drawn, checks=self.checks.values, nones=nones)
         if self.mutated == "in_place":
-            self._donate([value for _, value in outputs])
+            self._donate(outputs)
             if self.random.value is not None:
                 self.builder.donate(self.random.value, len(outputs))
 
-    def _donate(self, outputs: Sequence[Any]) -> None:
+    def _donate(self, outputs: Sequence[torch.fx.Node]) -> None:
         """Let the new value of what is written take the memory of the old one."""
         signature = self.program.graph_signature
-        nodes = {n.name: n for n in self.program.graph.nodes if n.op == "placeholder"}
+        nodes = {n.name: n for n in self.program.graph_module.graph.nodes if n.op == "placeholder"}
         placeholders = {target: name for name, target in signature.inputs_to_buffers.items()}
         written = {name: placeholders[target] for name, target in signature.buffers_to_mutate.items()}
         written |= signature.user_inputs_to_mutate
         numbers = {value.name: number for number, value in enumerate(outputs)}
         for result, name in written.items():
-            self.builder.donate(self.values[nodes[name]], numbers[result])
+            self.builder.donate(self.tensor(nodes[name]), numbers[result])
 
-    def _real(self, value: Value) -> Value:
+    def _real(self, node: torch.fx.Node) -> Value:
         """A result as it is; of complex numbers their parts as a last axis, as torch.view_as_real."""
-        return aten_complex.to_last_axis(self.emitter, value) if isinstance(value, aten_complex.Pair) else value
+        value = self.values[node]
+        return to_last_axis(self.emitter, value) if isinstance(value, Pair) else self.tensor(node)
+
+    def tensor(self, node: object) -> Value:
+        """The one tensor of real numbers that a node is. Errors: GraphError."""
+        value = self.values.get(node) if isinstance(node, torch.fx.Node) else None
+        if not isinstance(value, Value):
+            raise GraphError(f"from_torch: {node} is not a tensor of real numbers\n  fix: pass tensors only")
+        return value
 
     # nodes
 
-    def _translate_node(self, node: torch.fx.Node) -> Any:
+    def _translate_node(self, node: torch.fx.Node) -> Imported:
         if is_size(node.meta.get("val")):
-            if str(node.target) in READS and node.args[0] in self.values:
+            if str(node.target) in READS and node.all_input_nodes[0] in self.values:
                 self._read_number(node)
             return None  # every use of a size reads torch's expression of it
-        if not hasattr(node.target, "_schema"):
+        if not isinstance(node.target, OpOverload):
             return self._translate_python(node)
         if is_check(node):
             return self.checks.add(node)
         op_name = known_operator_name(node.target, self.given) or known_operator_name(node.target, self.translations)
         if _rounds_to_float8(node):
             return self._refuse(node, "it rounds to float8, which only weights have\n  fix: bfloat16")
-        if self._is_complex(node):
+        if any(_complex_type(n) is not None for n in (node, *node.all_input_nodes)):
             return self._translate_complex(node, op_name)
         if op_name is None:
             return self._refuse(node, _RANDOM if _is_random(node) else "it is not known")
@@ -335,26 +382,22 @@ class TorchImporter:
             else:
                 function = self.translations[op_name]
                 result = function(self.emitter, **self._arguments(node, function))
-            return self._check_types(node, result)
+            return self._check_types(result)
         except TirError as error:
             return self._refuse(node, str(error))
 
-    def _read_number(self, node: Any) -> None:
+    def _read_number(self, node: torch.fx.Node) -> None:
         """Remember the tensor of a number that `item` reads, by the name that torch gives it: u0, of a bool Eq(u0, 1).
         Where torch knows the number, as a check tells it, there is none."""
         value = node.meta["val"]
         symbols = getattr(getattr(value, "node", None), "expr", None)
         for symbol in () if symbols is None else symbols.free_symbols:
-            self.emitter.numbers[self.sizes.names.get(str(symbol), str(symbol))] = self.values[node.args[0]]
+            self.emitter.numbers[self.sizes.names.get(str(symbol), str(symbol))] = self.tensor(node.args[0])
 
-    def _is_complex(self, node: torch.fx.Node) -> bool:
-        """Whether a node makes complex numbers, or takes them."""
-        return _complex_type(node) is not None or any(_complex_type(n) is not None for n in node.all_input_nodes)
-
-    def _translate_complex(self, node: Any, op_name: str | None) -> Any:
+    def _translate_complex(self, node: torch.fx.Node, op_name: str | None) -> Imported:
         """The result for complex numbers, which are pairs of tensors."""
-        name = known_operator_name(node.target, aten_complex.TABLE)
-        both = op_name is not None and op_name.removeprefix("aten.") in aten_complex.BY_PARTS
+        name = known_operator_name(node.target, COMPLEX_TABLE)
+        both = op_name is not None and op_name.removeprefix("aten.") in BY_PARTS
         operands = [self.values.get(n) for n in node.all_input_nodes]
         if any(isinstance(o, _Refused) for o in operands):
             return _Refused()
@@ -363,18 +406,18 @@ class TorchImporter:
         self.emitter.node = node
         try:
             if name is not None:
-                function = aten_complex.TABLE[name]
+                function = COMPLEX_TABLE[name]
                 return function(self.emitter, **self._arguments(node, function))
             function = self.translations[str(op_name)]
-            return aten_complex.by_parts(self.emitter, function, self._arguments(node, function))
+            return by_parts(self.emitter, function, self._arguments(node, function))
         except TirError as error:
             return self._refuse(node, str(error))
 
-    def _translate_python(self, node: torch.fx.Node) -> Any:
+    def _translate_python(self, node: torch.fx.Node) -> Imported:
         """Nodes of Python's own: one of several results."""
         if getattr(node.target, "__name__", "") == "getitem":
-            results = self.values[node.args[0]]
-            return results if isinstance(results, _Refused) else results[node.args[1]]
+            results, number = self.values[node.all_input_nodes[0]], node.args[1]
+            return results[number] if isinstance(results, Sequence) and isinstance(number, int) else results
         if any(isinstance(self.values.get(n), _Refused) for n in node.all_input_nodes):
             return _Refused()
         try:
@@ -387,13 +430,13 @@ class TorchImporter:
             return results
         return self._refuse(node, "it is not known, and no operator of torch.ops\n  fix: leave it out")
 
-    def _refuse(self, node: Any, reason: str) -> _Refused:
+    def _refuse(self, node: torch.fx.Node, reason: str) -> _Refused:
         self.refusals.add(str(node.target), node.name, source_line(node), reason)
         return _Refused()
 
-    def _check_types(self, node: Any, result: Any) -> Any:
+    def _check_types(self, result: Translated) -> Translated:
         """The result, if its types are those that torch says."""
-        results = list(result) if isinstance(result, (tuple, list)) else [result]
+        results = [result] if result is None or isinstance(result, Value) else result
         for value, expected in zip(results, self.emitter.results, strict=False):
             if value is None or not hasattr(expected, "dtype"):
                 continue
@@ -403,15 +446,16 @@ class TorchImporter:
                 raise GraphError(f"its result is {value.dtype}{list(value.shape)}, in torch {dtype}{list(shape)}")
         return result
 
-    def _by_user(self, node: Any, function: Callable[..., Any]) -> Any:
-        args = [self._value(a) for a in node.args]
-        return self.builder.call_te(function, *args, **{k: self._value(v) for k, v in node.kwargs.items()})
+    def _by_user(self, node: torch.fx.Node, function: UserOperator) -> Translated:
+        named: dict[str, Any] = {k: self._value(v) for k, v in node.kwargs.items()}  # of the types of the parameters
+        return self.builder.call_te(function, *map(self._value, node.args), **named)
 
-    def _arguments(self, node: Any, function: Callable[..., Any]) -> dict[str, Any]:
+    def _arguments(self, node: torch.fx.Node, function: Callable[..., object]) -> dict[str, Any]:
         """The arguments of a node by the names of torch's schema, for a function that takes some of them."""
         parameters = inspect.signature(function).parameters
         takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        kwargs: dict[str, Any] = {}
+        kwargs: dict[str, Any] = {}  # of the types of the parameters
+        assert isinstance(node.target, OpOverload)
         for position, argument in enumerate(node.target._schema.arguments):
             name = "x" if argument.name in ("self", "input") else str(argument.name)
             operand = (
@@ -427,7 +471,7 @@ class TorchImporter:
                 raise GraphError(f"{argument.name}={operand} is not supported")
         return kwargs
 
-    def _number(self, argument: Any, value: Any) -> Any:
+    def _number(self, argument: torch._C.Argument, value: object) -> object:
         """An argument that is a number from data as a tensor; bounds of slices remain text. Errors: GraphError."""
         if isinstance(value, str) and str(argument.type) == "Tensor":
             return number_from_data(self.emitter, value, self.emitter.numbers)
@@ -442,25 +486,21 @@ class TorchImporter:
             f"  fix: make {argument.name} Python numbers, with one graph for each"
         )
 
-    def _value(self, argument: Any) -> Any:
+    def _value(self, argument: object) -> object:
         """An argument: Values for nodes, sizes as numbers or text, types by name."""
         if isinstance(argument, (tuple, list)):
             return [self._value(g) for g in argument]
-        if hasattr(argument, "all_input_nodes"):
+        if isinstance(argument, torch.fx.Node):
             value = argument.meta.get("val")
             return self.sizes.size(value) if is_size(value) else self.values[argument]
-        return (
-            dtype_name(argument)
-            if type(argument).__module__ == "torch" and type(argument).__name__ == "dtype"
-            else argument
-        )
+        return dtype_name(argument) if isinstance(argument, torch.dtype) else argument
 
 
-def _complex_type(node: Any) -> str | None:
+def _complex_type(node: torch.fx.Node) -> str | None:
     """The complex type that a result of a node has, None if there is none."""
     value = node.meta.get("val")
     results = value if isinstance(value, (tuple, list)) else [value]
-    types = [dtype_name(r.dtype) for r in results if hasattr(r, "dtype")]
+    types = [dtype_name(r.dtype) for r in results if isinstance(r, torch.Tensor)]
     return next((t for t in types if t.startswith("complex")), None)
 
 
@@ -470,7 +510,7 @@ def _rounds_to_float8(node: torch.fx.Node) -> bool:
     return is_float8(dtype) and all(getattr(n.meta.get("val"), "dtype", None) != dtype for n in node.all_input_nodes)
 
 
-def _is_random(node: Any) -> bool:
+def _is_random(node: torch.fx.Node) -> bool:
     return "nondeterministic_seeded" in {tag.name for tag in getattr(node.target, "tags", ())}
 
 

@@ -7,8 +7,8 @@ import functools
 import inspect
 import types
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator
+from typing import TypeAlias
 
 import torch
 from torch.nn.modules.batchnorm import _NormBase
@@ -16,11 +16,16 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 
+TorchModel: TypeAlias = "torch.nn.Module | torch.export.ExportedProgram | Callable[..., object]"
+"""What is imported: a module, an exported program, or what can be called with tensors."""
 
-def as_module(model: Any, args: Sequence[torch.Tensor] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
+
+def as_module(
+    model: TorchModel, positional: int = 0, names: Collection[str] = ()
+) -> torch.nn.Module | torch.export.ExportedProgram:
     """A module as it is, without `torch.compile`; a function of tensors, a method of a module or another object that
-    can be called, as a module; an ExportedProgram. args, kwargs: the example inputs, which are the arguments of a
-    function that does not tell its own, as those of torch in C. Raises GraphError for others."""
+    can be called, as a module; an ExportedProgram. positional, names: the number of arguments by position, and the
+    names of others, of a function that does not tell its own, as those of torch in C. Raises GraphError for others."""
     if isinstance(model, torch.export.ExportedProgram):
         return model
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
@@ -38,17 +43,16 @@ def as_module(model: Any, args: Sequence[torch.Tensor] = (), kwargs: Mapping[str
             f"from_torch: {short_repr(model)} is not a model\n"
             "  fix: pass a torch.nn.Module and example inputs, or an ExportedProgram"
         )
-    positional = 1 if isinstance(args, torch.Tensor) else len(args or ())
-    return _module_of_function(model, positional, kwargs or {})
+    return _module_of_function(model, positional, names)
 
 
-def number_of_operators(model: Any) -> int:
+def number_of_operators(model: torch.nn.Module | torch.export.ExportedProgram) -> int:
     """About how many operators a model has."""
     parts = model.graph.nodes if isinstance(model, torch.export.ExportedProgram) else model.modules()
     return sum(1 for _ in parts)
 
 
-def warn_of_training(model: Any) -> None:
+def warn_of_training(model: torch.nn.Module | torch.export.ExportedProgram) -> None:
     """Warn if a module is in training mode and has layers that compute something else then."""
     if not isinstance(model, torch.nn.Module):
         return
@@ -63,7 +67,7 @@ def warn_of_training(model: Any) -> None:
             return
 
 
-def _module_of_function(function: Any, positional: int, names: Collection[str]) -> torch.nn.Module:
+def _module_of_function(function: Callable[..., object], positional: int, names: Collection[str]) -> torch.nn.Module:
     """forward of the module is the function; the weights of a method are those of its module, under the same names."""
 
     class FunctionModule(torch.nn.Module):
@@ -77,20 +81,20 @@ def _module_of_function(function: Any, positional: int, names: Collection[str]) 
     return module
 
 
-def _owner(function: Any) -> Any:
+def _owner(function: Callable[..., object]) -> object:
     """The module whose method is called, also with some arguments given (functools.partial)."""
     while isinstance(function, functools.partial):
         function = function.func
     return function.__self__ if isinstance(function, types.MethodType) else function
 
 
-def _with_arguments(function: Any, positional: int, names: Collection[str]) -> Callable[..., Any]:
+def _with_arguments(function: Callable[..., object], positional: int, names: Collection[str]) -> Callable[..., object]:
     """A function or a method of Python, which tells its arguments, as it is; for what else can be called a function of
     the same arguments, or of so many and of these names."""
     if isinstance(function, (types.FunctionType, types.MethodType)):
         return function
 
-    def forward(*args: Any, **kwargs: Any) -> Any:
+    def forward(*args: object, **kwargs: object) -> object:
         return function(*args, **kwargs)
 
     try:
@@ -114,14 +118,14 @@ def _check_values(model: torch.nn.Module) -> None:
 
 
 @contextlib.contextmanager
-def drop_caches(model: Any) -> Iterator[None]:
+def drop_caches(model: torch.nn.Module | torch.export.ExportedProgram) -> Iterator[None]:
     """A module whose results have None instead of caches (`past_key_values`), which is warned of once.
 
     Those that have entries by name lose the entry, as they do where a model makes no cache.
     """
     classes: set[str] = set()
 
-    def replace_result(_: Any, __: Sequence[torch.Tensor], result: Any) -> Any:
+    def replace_result(_: torch.nn.Module, __: tuple[object, ...], result: object) -> object:
         return _replace_caches(result, classes)
 
     hook = model.register_forward_hook(replace_result) if isinstance(model, torch.nn.Module) else None
@@ -138,7 +142,7 @@ def drop_caches(model: Any) -> Iterator[None]:
         )
 
 
-def _replace_caches(value: Any, classes: set[str]) -> Any:
+def _replace_caches(value: object, classes: set[str]) -> object:
     """A result with None for each cache; their classes are added."""
     if _is_cache(value):
         classes.add(type(value).__name__)
@@ -148,14 +152,14 @@ def _replace_caches(value: Any, classes: set[str]) -> Any:
         if all(held[key] is each for key, each in value.items()):
             return value
         return type(value)(**{key: each for key, each in held.items() if each is not None or value[key] is None})
-    if type(value) in (tuple, list):
+    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         parts = [_replace_caches(each, classes) for each in value]
         unchanged = all(new is old for new, old in zip(parts, value, strict=True))
         return value if unchanged else type(value)(parts)
     return value
 
 
-def _is_cache(value: Any) -> bool:
+def _is_cache(value: object) -> bool:
     """Whether an object is one of the caches of transformers (DynamicCache, EncoderDecoderCache, MambaCache, ..)."""
     names = [(each.__module__.partition(".")[0], each.__name__) for each in type(value).__mro__]
     return any(package == "transformers" and name.endswith("Cache") for package, name in names)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import types
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypeAlias
 
 import torch
 
 _PLAIN = (bool, int, float, str, type(None))
+Container: TypeAlias = "dict | list | set"
 _CONTAINERS = (dict, OrderedDict, list, set)  # hooks are in an OrderedDict
 
 
@@ -32,7 +34,7 @@ def replace_tensors(model: torch.nn.Module, tensors: Mapping[int, torch.Tensor])
             held[name] = tensor
 
 
-def _tensor_dicts(module: torch.nn.Module) -> tuple[dict[str, Any], dict[str, Any]]:
+def _tensor_dicts(module: torch.nn.Module) -> tuple[dict, dict]:
     return module._parameters, module._buffers
 
 
@@ -45,9 +47,7 @@ def preserve_state(model: torch.nn.Module) -> Iterator[list[str]]:
     attributes = {module: dict(module.__dict__) for module in model.modules()}
     seen: set[int] = set()
     containers = [
-        (module, value, type(value)(value))
-        for module, saved in attributes.items()
-        for value in _containers(saved, seen)
+        (module, value, copy.copy(value)) for module, saved in attributes.items() for value in _containers(saved, seen)
     ]
     try:
         yield changed
@@ -64,7 +64,7 @@ def preserve_state(model: torch.nn.Module) -> Iterator[list[str]]:
                 value.extend(saved) if isinstance(value, list) else value.update(saved)
 
 
-def _containers(value: Any, seen: set[int]) -> Iterator[Any]:
+def _containers(value: Container, seen: set[int]) -> Iterator[Container]:
     """The containers in a container, at any depth, that were not seen."""
     for each in value.values() if isinstance(value, dict) else value:
         if type(each) in _CONTAINERS and id(each) not in seen:
@@ -73,18 +73,18 @@ def _containers(value: Any, seen: set[int]) -> Iterator[Any]:
             yield from _containers(each, seen)
 
 
-def _is_unchanged(value: Any, saved: Any) -> bool:
+def _is_unchanged(value: Container, saved: Container) -> bool:
     if isinstance(value, set):
         return value == saved
-    if isinstance(value, dict):
+    if isinstance(value, dict) and isinstance(saved, dict):
         return value.keys() == saved.keys() and all(value[key] is saved[key] for key in saved)
     return len(value) == len(saved) and all(new is old for new, old in zip(value, saved, strict=True))
 
 
-def _adds_only_plain(value: Any, saved: Any) -> bool:
+def _adds_only_plain(value: Container, saved: Container) -> bool:
     """Whether what was put into a dictionary is functions, such as hooks, and numbers, flags and names only; nothing
     was taken out."""
-    if not isinstance(value, dict) or not saved.keys() <= value.keys():
+    if not isinstance(value, dict) or not isinstance(saved, dict) or not saved.keys() <= value.keys():
         return False
     new = [value[key] for key in value if key not in saved or value[key] is not saved[key]]
     return all(isinstance(x, (types.FunctionType, functools.partial, *_PLAIN)) for x in new)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from operator import eq, ge, gt, le, lt, ne
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.symbolic import evaluate, parse
+
+if TYPE_CHECKING:
+    import sympy
+    import torch
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 _GUARD = re.compile(
     r"Not all values of (?P<name>\w+) = .* in the specified range (?:(?P<least>\d+) <= )?(?:\w+ )?"
@@ -48,14 +53,14 @@ def guard_ranges(message: str) -> dict[str, tuple[int, int | None]] | None:
     return ranges if others and len(matches) == len(found) else None
 
 
-def tied_sizes(program: Any) -> dict[Any, Any]:
+def tied_sizes(graph: torch.fx.Graph) -> dict[sympy.Basic, sympy.Basic]:
     """The sizes of inputs that torch found to be equal to expressions of others, as forward adds them, say:
     {s0: (s1 + 1) // 2}, also where it leaves that to a check at run time. Calls check them, as any size of an input.
     Where neither side is one size there is none."""
-    values = [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
+    values = [node.meta.get("val") for node in graph.nodes if node.op == "placeholder"]
     sizes = [size for value in values for size in getattr(value, "shape", ()) if hasattr(size, "node")]
     alone = {size.node.expr for size in sizes if size.node.expr.is_Symbol}
-    equal: dict[Any, Any] = {}
+    equal: dict[sympy.Basic, sympy.Basic] = {}
     for condition in _conditions(sizes[0].node.shape_env) if sizes else ():
         if type(condition).__name__ != "Equality":
             continue
@@ -68,7 +73,7 @@ def tied_sizes(program: Any) -> dict[Any, Any]:
     return equal
 
 
-def _conditions(shapes: Any) -> list[Any]:
+def _conditions(shapes: ShapeEnv) -> list[sympy.Basic]:
     """What torch decided of sizes, and what it leaves to checks at run time."""
     deferred = [each for several in shapes.deferred_runtime_asserts.values() for each in several]
     return [each.expr for each in (*shapes.guards, *deferred)]

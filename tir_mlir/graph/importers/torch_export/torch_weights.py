@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 import torch
@@ -11,13 +10,13 @@ import torch
 from tir_mlir.graph.importers.aten.torch_emitter import is_float8
 
 
-def first_names(state: Mapping[str, Any]) -> dict[str, str]:
+def first_names(state: Mapping[str, torch.Tensor]) -> dict[str, str]:
     """The first name in a state dict of each tensor that has several: {"head.weight": "embedding.weight"}."""
-    first: dict[Any, str] = {}
+    first: dict[Hashable, str] = {}
     return {name: first.setdefault(_memory(tensor) or name, name) for name, tensor in state.items()}
 
 
-def _memory(tensor: torch.Tensor) -> Any:
+def _memory(tensor: torch.Tensor) -> Hashable:
     """What two names of one tensor have in common; None for one without elements."""
     if not tensor.numel():
         return None
