@@ -12,8 +12,8 @@ from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
 from tir_mlir.dialect.ir.lowering_op_views import BroadcastOp, ExtractOp, MultiReductionOp, ReductionOp, VectorBitcastOp
-from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, accessed_memref, is_scalar
-from tir_mlir.dialect.ir.op_views import AffineVectorLoadOp, ConstantOp, StoreOp, dyn_cast, isa
+from tir_mlir.dialect.ir.op_traits import LANE_JOINS, accessed_memref, is_scalar
+from tir_mlir.dialect.ir.op_views import AffineVectorAccessOp, AffineVectorLoadOp, ConstantOp, StoreOp, dyn_cast, isa
 
 _MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)
 
@@ -64,7 +64,7 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
         if len(op.results) and isinstance(op.results[0].type, ir.VectorType)
         else 1
     )
-    if name in AFFINE_VECTOR_ACCESSES:
+    if isa(op, AffineVectorAccessOp):
         return _access(op, operand_lanes[0])
     if isa(op, BroadcastOp) and len(operand_lanes[0]) == 1:
         return operand_lanes[0] * count

@@ -165,6 +165,10 @@ class OMPParallelOp(TypedOp):
     """What a team of threads runs."""
 
 
+class OMPWsloopOp(TypedOp):
+    """A loop whose iterations the threads of a team share."""
+
+
 class OMPLoopNestOp(TypedOp):
     pass
 

@@ -50,18 +50,15 @@ def names_of(*classes: type[TypedOp]) -> tuple[str, ...]:
 
 
 LOADS, STORES, READING = views.LoadOp.names, views.StoreOp.names, views.ReadOp.names
-PREFETCHES = views.PrefetchOp.names
-WRITING, ACCESSES = views.WriteOp.names, views.AccessOp.names
+ACCESSES = views.AccessOp.names
 ELEMENT_LOADS, ELEMENT_STORES = views.ElementLoadOp.names, views.ElementStoreOp.names
 ELEMENT_ACCESSES, AFFINE_ACCESSES = views.ElementAccessOp.names, views.AffineAccessOp.names
 AFFINE_ELEMENT_ACCESSES = views.AffineElementAccessOp.names
-AFFINE_VECTOR_ACCESSES = views.AffineVectorAccessOp.names
 COMPUTED_ACCESSES = views.ComputedAccessOp.names
 ADDRESSED = AFFINE_ACCESSES | COMPUTED_ACCESSES | views.AdjacentAccessOp.names
 """Of one element or of adjacent ones: an address says which."""
 (AFFINE_LOAD,), (AFFINE_STORE,) = views.AffineLoadOp.names, views.AffineStoreOp.names
-(VECTOR_LOAD,), (VECTOR_STORE,) = views.AffineVectorLoadOp.names, views.AffineVectorStoreOp.names
-VIEWS, NAMED_VIEWS, MEMREF_CASTS = views.ViewLikeOp.names, views.NamedViewOp.names, views.SameIndicesOp.names
+VIEWS, NAMED_VIEWS = views.ViewLikeOp.names, views.NamedViewOp.names
 POINTERS, NEUTRAL, ALLOCS = views.PointerOp.names, views.NeutralOp.names, views.AllocLikeOp.names
 NO_ACCESS = views.BufferOp.names | ALLOCS
 """Ops on buffers that access no element."""
@@ -70,7 +67,7 @@ MEMREF_OPERAND = {n: kind.memref.number for n, kind in _CLASSES.items() if issub
     n: kind.source.number for n, kind in _CLASSES.items() if issubclass(kind, views.BufferOp)
 }
 """The operand that is accessed or viewed."""
-WRITTEN_OPERAND = {name: MEMREF_OPERAND[name] for name in WRITING}
+WRITTEN_OPERAND = {name: MEMREF_OPERAND[name] for name in views.WriteOp.names}
 
 # --- control flow, affine ops ---------------------------------------------------------------------------------------
 
@@ -154,7 +151,7 @@ _HARMLESS = READING | NO_ACCESS | LOOPS | IFS | YIELDS | _PURE | _with(_T.FREE)
 def may_write(name: str) -> bool:
     """Whether ops of a name may write to memory; ops in their regions do not count."""
     if name.startswith("vector."):
-        return name in WRITING
+        return name in views.WriteOp.names
     return not is_scalar(name) and name not in _HARMLESS
 
 

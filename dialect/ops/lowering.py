@@ -32,6 +32,7 @@ OPS = (
     MlirOp("nvvm.barrier0", view="NVVMBarrierOp"),
     MlirOp("nvvm.shfl.sync", view="NVVMShuffleOp"),
     MlirOp("omp.parallel", view="OMPParallelOp"),
+    MlirOp("omp.wsloop", view="OMPWsloopOp"),
     MlirOp("omp.loop_nest", view="OMPLoopNestOp"),
     # LLVM
     MlirOp("llvm.func", view="LLVMFuncOp"),

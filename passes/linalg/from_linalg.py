@@ -46,10 +46,10 @@ from tir_mlir.passes.linalg.extents import ExtentSolver, restore_shape_variables
 from tir_mlir.passes.linalg.generic import GenericOp, extents
 from tir_mlir.passes.linalg.prepare import ALLOCATED_PARAMETER, prepare, update_type
 
-_TAKEN = frozenset[str]().union(*(kind.names for kind in (
+_TAKEN = (
     LinalgGenericOp, CopyOp, AllocLikeOp, ElementAccessOp, ChoiceOp, DeallocOp, DimOp, AssertOp, ReturnOp, AffineForOp,
     MappedOp, ConditionOp,
-)))  # fmt: skip
+)  # fmt: skip
 """The ops that this front takes, besides views; others are refused."""
 
 _ADVICE = {
@@ -107,7 +107,7 @@ def _check(func: Func) -> None:
     for arg in func.args:
         _check_type(arg.type, func.op.location)
     for op in _outside_blocks(func):
-        if op.name not in _TAKEN and not _is_encoded(op) and not reshapes.is_view_op(op):
+        if not isa(op, *_TAKEN) and not _is_encoded(op) and not reshapes.is_view_op(op):
             if op.name.split(".")[0] not in ("arith", "math") or len(op.regions):
                 advice = f": {_ADVICE[op.name]}" if op.name in _ADVICE else ""
                 raise LinalgError(f"{op.name} cannot be expressed as loops and blocks{advice}", op.location)

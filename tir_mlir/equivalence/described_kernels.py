@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import pointee
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.ir import Func, Index, dtypes, edit, read_apply, step, walk
-from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, POINTERS, is_scalar
+from tir_mlir.dialect.ir.op_traits import is_scalar
 from tir_mlir.dialect.ir.op_views import (
     AddIOp,
     AlignedPointerOp,
@@ -22,6 +22,8 @@ from tir_mlir.dialect.ir.op_views import (
     IndexCastSIOp,
     IntToPtrOp,
     MulIOp,
+    NamedViewOp,
+    PointerOp,
     StridedMetadataOp,
     isa,
 )
@@ -94,11 +96,11 @@ def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[KernelMatch]
 def _are_adjacent(calls: Sequence[ir.Operation], siblings: Sequence[ir.Operation]) -> bool:
     """Whether what stands between calls of a block touches no memory, and nothing uses what they return."""
     between = siblings[siblings.index(calls[0]) : siblings.index(calls[-1]) + 1]
-    plain = all(op in calls or is_scalar(op.name) or op.name in _ADDRESSES for op in between)
+    plain = all(op in calls or is_scalar(op.name) or isa(op, *_ADDRESSES) for op in between)
     return plain and not any(True for call in calls for r in call.results for _ in r.uses)
 
 
-_ADDRESSES = POINTERS | NAMED_VIEWS | IntToPtrOp.names | ApplyOp.names
+_ADDRESSES = (PointerOp, NamedViewOp, IntToPtrOp, ApplyOp)
 
 
 def _fact(given: tuple[Any, ...], wanted: str) -> str:

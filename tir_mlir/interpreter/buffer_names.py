@@ -8,26 +8,27 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import pointee
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_block, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import NEUTRAL, VIEWS
+from tir_mlir.dialect.ir.lowering_op_views import OMPWsloopOp
 from tir_mlir.dialect.ir.op_views import (
     AffineParallelOp,
     AllocLikeOp,
     GetGlobalOp,
     IntToPtrOp,
+    NeutralOp,
     ReadOp,
+    ScfParallelOp,
+    StridedMetadataOp,
     ViewLikeOp,
     defining_op,
     isa,
 )
 
-_VIEWS = VIEWS | {"memref.extract_strided_metadata"}
-_NO_ACCESS = _VIEWS | NEUTRAL
-CONCURRENT = ("scf.parallel", "omp.wsloop")
+_VIEWS = (ViewLikeOp, StridedMetadataOp)
 
 
 def root(value: ir.Value) -> ir.Value:
     """The parameter or allocation at the root of a chain of views."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name in _VIEWS:
+    while not isinstance(value.owner, ir.Block) and isa(value.owner, *_VIEWS):
         value = ViewLikeOp(value.owner.operation).source
     return value
 
@@ -71,7 +72,7 @@ class Roots:
 def is_concurrent(op: ir.Operation, has_blocks: bool) -> bool:
     """Whether the iterations of a loop run concurrently. Vectorized and thread-bound loops count only while there are
     blocks: without them, reductions across their iterations can no longer be recognized."""
-    if op.name in CONCURRENT:
+    if isa(op, ScfParallelOp, OMPWsloopOp):
         return True
     if isa(op, AffineParallelOp):
         return not is_block(op)
@@ -107,6 +108,6 @@ def private_buffers(func: Func, loop: ir.Operation) -> list[ir.Value]:
 
 def _accessed_buffers(op: ir.Operation) -> set[ir.Value]:
     """The buffers that an op accesses."""
-    if op.name in _NO_ACCESS:
+    if isa(op, *_VIEWS, NeutralOp):
         return set()
     return {root(v) for v in op.operands if isinstance(v.type, ir.MemRefType)}

@@ -20,8 +20,8 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, YIELDS, is_pure
-from tir_mlir.dialect.ir.op_views import AffineStoreOp, AllocOp, isa
+from tir_mlir.dialect.ir.op_traits import is_pure
+from tir_mlir.dialect.ir.op_views import AffineStoreOp, AllocLikeOp, AllocOp, YieldOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.loops.hoist_guards import (
     inline_loop,
@@ -40,8 +40,6 @@ MAX_TAIL = 8
 """The maximum number of unrolled iterations of a full tile: more would be too much code."""
 MAX_OPS = 6000
 """The maximal number of ops in a function after peeling, so that guards in many dimensions do not blow up the code."""
-
-HARMLESS_OPS = YIELDS | ALLOCS
 
 
 @lowering("tir-lower-peel-tails", "Peel partial tiles, so that full tiles run without guards and with constant bounds")
@@ -141,7 +139,7 @@ def _decides_all(loop: Loop, conditions: list[TileCondition]) -> bool:
     """Whether a loop does nothing where none of these conditions allows it."""
     deciding = {c.op for c in conditions}
     acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not is_pure(op)]
-    return all(op.name in HARMLESS_OPS or any(p in deciding for p in walk.parents(op)) for op in acting)
+    return all(isa(op, YieldOp, AllocLikeOp) or any(p in deciding for p in walk.parents(op)) for op in acting)
 
 
 def _first_failure(loop: Loop, index: Index, box: intervals.ValueRanges, most: bool) -> Index | None:

@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, create, edit, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, accessed_memref
+from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineVectorAccessOp, AffineVectorLoadOp, AffineVectorStoreOp, StoreOp, isa
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.registry import Content, lowering, programs
@@ -19,7 +19,7 @@ from tir_mlir.passes.lower.registry import Content, lowering, programs
 @lowering(
     "tir-lower-rows",
     "Lower vector accesses of several rows, and of elements with gaps between them",
-    works_on=Content(ops={*AFFINE_VECTOR_ACCESSES}),
+    works_on=Content(ops={*AffineVectorAccessOp.names}),
 )
 def run(module: ir.Module) -> None:
     """Make every vector access one of adjacent elements.

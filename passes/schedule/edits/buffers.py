@@ -27,8 +27,8 @@ from tir_mlir.dialect.ir import (
     ops,
     owner_op,
 )
-from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS, RETYPED
-from tir_mlir.dialect.ir.op_views import BufferOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_traits import RETYPED
+from tir_mlir.dialect.ir.op_views import AccessOp, BufferOp, NeutralOp, PointerOp, SubviewOp, isa
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+|m16n8k8\.\w+|amx\.tile")
@@ -190,7 +190,6 @@ def drop_regions(roots: Iterable[ir.Operation], buffer: Buffer) -> None:
 
 
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
-_TYPE_AGNOSTIC = ACCESSES | NEUTRAL | POINTERS
 
 
 def check_retypable(users: list[ir.Operation]) -> None:
@@ -198,7 +197,7 @@ def check_retypable(users: list[ir.Operation]) -> None:
     for user in users:
         if user.name in RETYPED:
             check_retypable([u.owner.operation for u in user.results[0].uses])
-        elif user.name not in _TYPE_AGNOSTIC:
+        elif not isa(user, AccessOp, NeutralOp, PointerOp):
             what = attrs.get(user, "callee", user.name)
             refuse(
                 user,

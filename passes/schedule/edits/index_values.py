@@ -10,12 +10,21 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.ir import Index, access_indices, attrs, create, edit, owner_op, read_apply, trim
 from tir_mlir.dialect.ir.memo import touch_here
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineLoopOp, AffineStoreOp, ApplyOp, FuncOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineLoadOp,
+    AffineLoopOp,
+    AffineStoreOp,
+    ApplyOp,
+    FuncOp,
+    StoreOp,
+    isa,
+)
 from tir_mlir.dialect.symbolic import fold_affine
 from tir_mlir.passes.schedule.registry import refuse
 
-EXPANDABLE = AFFINE_ELEMENT_ACCESSES | ApplyOp.names
+EXPANDABLE = (AffineElementAccessOp, ApplyOp)
 
 
 def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:

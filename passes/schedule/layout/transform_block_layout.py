@@ -173,7 +173,7 @@ def _transform_by_sizes(block: Block, loops: Sequence[Loop], map_: IndexMap) -> 
         with create.at_end(body), block.op.location:
             mapping = dict(zip(old, LayoutBySizes(inverse, [], change.symbols).image(values), strict=True))
         for op in walk.ops(block.op)[1:]:
-            if op.name in EXPANDABLE and not all(map(is_affine_value, _values(op, mapping))):
+            if isa(op, *EXPANDABLE) and not all(map(is_affine_value, _values(op, mapping))):
                 expand_affine_op(op, mapping)
         return mapping
 
@@ -196,7 +196,7 @@ def _check_uses(block: Block, variables: Sequence[ir.Value]) -> None:
             user = use.owner.operation
             if isa(user, ApplyOp):
                 _check_uses(block, [user.results[0]])
-            elif user.name not in EXPANDABLE and not user.name.startswith("arith."):
+            elif not isa(user, *EXPANDABLE) and not user.name.startswith("arith."):
                 refuse(user, f"{user.name} uses an iter whose value would not be affine any more")
 
 

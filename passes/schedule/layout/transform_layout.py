@@ -47,8 +47,17 @@ from tir_mlir.dialect.ir import (
     position,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, NO_ACCESS, is_pure
-from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineStoreOp, ChoiceOp, MemrefStoreOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, is_pure
+from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
+    AffineStoreOp,
+    AllocLikeOp,
+    BufferOp,
+    ChoiceOp,
+    MemrefStoreOp,
+    StoreOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import dim_factors, only_where, question
 from tir_mlir.dialect.symbolic import Constant
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -371,7 +380,7 @@ def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence
 def _select_padding(store: ir.Operation, value: PaddingValue, indices: Sequence[Index]) -> None:
     """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; x is computed only where it is used."""
     steps = [o.operation for o in store.block.operations]
-    steps = [o for o in steps[: steps.index(store)] if not is_init(o) and o.name not in NO_ACCESS]
+    steps = [o for o in steps[: steps.index(store)] if not is_init(o) and not isa(o, BufferOp, AllocLikeOp)]
 
     def emit_original() -> ir.Value:
         body = ir.InsertionPoint.current.block

@@ -7,7 +7,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import op_views as views
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.dialect.ir.op_views import defining_op, dyn_cast, isa
+from tir_mlir.dialect.ir.op_views import defining_op, dyn_cast, isa, matches
 from tir_mlir.dialect.ir.walk import views_in
 
 TEXT = """
@@ -40,6 +40,21 @@ def test_operands_have_names_wherever_they_stand(func):
     (choice,) = views_in(func, views.ScfIfOp)
     (load,) = views_in(func, views.LoadOp)
     assert choice.condition == condition and choice.yielded_values() == [load.result, value]
+
+
+def test_an_operand_is_set_by_its_name(func):
+    store, _, _ = views_in(func, views.StoreOp)
+    (load,) = views_in(func, views.LoadOp)
+    load.op.move_before(store.op)
+    store.value = load.result
+    assert store.op.operands[0] == store.value == load.result
+
+
+def test_ops_are_matched_in_order(func):
+    ops = [op.operation for op in func.regions[0].blocks[0].operations][:3]
+    assert matches(ops, views.ConstantOp, views.AffineStoreOp, views.StoreOp)
+    assert not matches(ops, views.ConstantOp, views.StoreOp, views.AffineStoreOp)
+    assert not matches(ops, views.ConstantOp, views.StoreOp)
 
 
 def test_an_interface_has_the_ops_of_its_classes(func):

@@ -9,13 +9,20 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import defining_op, dtypes, walk
 from tir_mlir.dialect.ir.op_traits import (
-    ELEMENT_ACCESSES,
-    NEUTRAL,
     accessed_memref,
 )
-from tir_mlir.dialect.ir.op_views import AllocLikeOp, ElementLoadOp, ElementStoreOp, ExtFOp, StoreOp, TruncFOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AllocLikeOp,
+    ElementAccessOp,
+    ElementLoadOp,
+    ElementStoreOp,
+    ExtFOp,
+    NeutralOp,
+    StoreOp,
+    TruncFOp,
+    isa,
+)
 
-_PLAIN = ELEMENT_ACCESSES | NEUTRAL
 EXACT = "tir.exact"
 """The attribute of a rounding that changes no value."""
 
@@ -39,7 +46,7 @@ def _stored_types(everything: list[ir.Operation]) -> dict[ir.Value, str]:
     """For allocated buffers of floats that are only loaded and stored, a type that has all values stored in them."""
     stores: dict[ir.Value, list[ir.Value]] = {}
     for op in everything:
-        if isa(op, AllocLikeOp) and all(u.owner.name in _PLAIN for u in op.results[0].uses):
+        if isa(op, AllocLikeOp) and all(isa(u.owner, ElementAccessOp, NeutralOp) for u in op.results[0].uses):
             if isinstance(ir.MemRefType(op.results[0].type).element_type, ir.FloatType):
                 stores[op.results[0]] = []
     for op in everything:

@@ -9,8 +9,8 @@ from mlir import ir
 from tir_mlir.dialect.analysis import read_after_write
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.graph import TensorFunc
-from tir_mlir.dialect.ir import Func, annotation_keys, attrs, direct_ops, funcs, op_traits, ops
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineLoopOp, AffineStoreOp, WriteOp, isa
+from tir_mlir.dialect.ir import Func, annotation_keys, attrs, direct_ops, funcs, ops
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineLoopOp, AffineOp, AffineStoreOp, ChoiceOp, WriteOp, isa
 from tir_mlir.graph.memory import buffer_assignment
 
 IN_PLACE = "graph.in_place"
@@ -107,16 +107,13 @@ def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
     rename_buffers(op, names)
 
 
-_NESTS = op_traits.AFFINE_OPS | op_traits.CHOICES
-
-
 def _copies_to_itself(nest: ir.Operation) -> bool:
     """Whether a nest only stores elements that it loads from the same position."""
     if not isa(nest, AffineLoopOp):
         return False
     inner = list(ops(nest))
     stores = [op for op in inner if isa(op, WriteOp)]
-    return bool(stores) and all(op.name in _NESTS for op in inner) and all(map(_stores_what_is_there, stores))
+    return bool(stores) and all(isa(op, AffineOp, ChoiceOp) for op in inner) and all(map(_stores_what_is_there, stores))
 
 
 def _stores_what_is_there(store: ir.Operation) -> bool:

@@ -13,8 +13,8 @@ from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import ArgumentError, BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, only_reads, symbol_name
-from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
-from tir_mlir.dialect.ir.op_views import ApplyOp, DimOp, FuncOp, IntToPtrOp, isa
+from tir_mlir.dialect.ir.op_traits import WRITTEN_OPERAND
+from tir_mlir.dialect.ir.op_views import ApplyOp, DimOp, FuncOp, IntToPtrOp, PointerOp, ReadOp, ViewLikeOp, isa
 from tir_mlir.dialect.ir.size_products import evaluate_size, shape_variables, size_source
 from tir_mlir.dialect.presburger import constraint_text
 from tir_mlir.dialect.presburger.sets import assumptions
@@ -176,9 +176,8 @@ def _dim(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> BufferDim:
     return BufferDim(size_source(form), tuple(sorted(variables)), value)
 
 
-_READS = READING | DimOp.names
 # ops whose first result is a view of, or a pointer into, their operand
-_ALIASES = VIEWS | POINTERS | ApplyOp.names
+_ALIASES = (ViewLikeOp, PointerOp, ApplyOp)
 _CASTS = ("arith.", "llvm.inttoptr", "llvm.ptrtoint", "llvm.getelementptr", "builtin.")
 
 
@@ -194,12 +193,12 @@ def _is_written(value: ir.Value) -> bool:
         elif op.name.startswith("linalg.") and "operandSegmentSizes" in op.attributes:
             if use.operand_number >= ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]:
                 return True
-        elif op.name in _READS:
+        elif isa(op, ReadOp, DimOp):
             continue
         elif (callee := callee_of(op)) is not None:
             if effects_of(callee)[use.operand_number].writes:
                 return True
-        elif (op.name in _ALIASES or op.name.startswith(_CASTS)) and len(op.results):
+        elif (isa(op, *_ALIASES) or op.name.startswith(_CASTS)) and len(op.results):
             if _is_written(op.results[0]):
                 return True
         else:

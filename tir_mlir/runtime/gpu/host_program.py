@@ -22,13 +22,14 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, dtypes, parent_op, walk
 from tir_mlir.dialect.ir.lowering_op_views import GPUFuncOp, LaunchFuncOp
-from tir_mlir.dialect.ir.op_traits import ALLOCS, INDEX_CASTS, MEMREF_CASTS, NEUTRAL, VIEWS, WIDENINGS
+from tir_mlir.dialect.ir.op_traits import ALLOCS, INDEX_CASTS, NEUTRAL, VIEWS, WIDENINGS
 from tir_mlir.dialect.ir.op_views import (
     AffineMinOp,
     AllocLikeOp,
     ConstantOp,
     DimOp,
     ReinterpretCastOp,
+    SameIndicesOp,
     ViewLikeOp,
     defining_op,
     isa,
@@ -107,7 +108,7 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "arith.maxsi": max,
     "arith.maxui": max,
 }
-_SAME = INDEX_CASTS | WIDENINGS | MEMREF_CASTS
+_SAME = INDEX_CASTS | WIDENINGS | SameIndicesOp.names
 _EVALUATED = frozenset({*_BINARY, *_SAME, *VIEWS, *NEUTRAL})
 
 

@@ -22,7 +22,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.op_views import ConstantOp, ElementLoadOp, IndexCastSIOp
+from tir_mlir.dialect.ir.op_views import ConstantOp, ElementLoadOp, IndexCastSIOp, isa
 from tir_mlir.script.language.markers import Macro
 from tir_mlir.script.parser import arithmetic, python_scope
 from tir_mlir.script.parser.function_state import NameBinding, NameFrame, ParserState, Scope, assigned_names
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 64
 _TEXT = "__tir_source__"
-_TRIVIAL = ElementLoadOp.names | ConstantOp.names | IndexCastSIOp.names
+_TRIVIAL = (ElementLoadOp, ConstantOp, IndexCastSIOp)
 Function = ast.FunctionDef | ast.Lambda
 
 
@@ -175,7 +175,7 @@ def named_value(item: object, name: str) -> object:
     """Give the op of a computed value a name, unless it has one."""
     if isinstance(item, ScriptValue) and not isinstance(item.ssa.owner, ir.Block):
         op = item.ssa.owner.operation
-        if op.name not in _TRIVIAL and attrs.NAME not in op.attributes and len(op.results) == 1:
+        if not isa(op, *_TRIVIAL) and attrs.NAME not in op.attributes and len(op.results) == 1:
             op.attributes[attrs.NAME] = ir.StringAttr.get(name)
     return item
 

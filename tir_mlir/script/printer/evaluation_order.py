@@ -7,11 +7,20 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, COUNTED_LOOPS, NAMED_VIEWS, STORES, accessed_memref
-from tir_mlir.dialect.ir.op_views import CallOp, IfOp, LoadOp, StoreOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import (
+    AllocLikeOp,
+    CallOp,
+    CountedLoopOp,
+    IfOp,
+    LoadOp,
+    NamedViewOp,
+    StoreOp,
+    SubviewOp,
+    isa,
+)
 
-BUFFER_OPS = ALLOCS | NAMED_VIEWS
-_STATEMENTS = STORES | COUNTED_LOOPS | BUFFER_OPS
+_STATEMENTS = StoreOp.names | CountedLoopOp.names | AllocLikeOp.names | NamedViewOp.names
 
 
 def is_statement(op: ir.Operation) -> bool:
@@ -33,7 +42,7 @@ def is_let(op: ir.Operation) -> bool:
 
 def reads_to_bind(body: Sequence[ir.Operation]) -> set[ir.Operation]:
     """Loads and calls of a body whose value is used after a statement that may change what they read."""
-    effects = [(i, op) for i, op in enumerate(body) if is_statement(op) and op.name not in BUFFER_OPS]
+    effects = [(i, op) for i, op in enumerate(body) if is_statement(op) and not isa(op, AllocLikeOp, NamedViewOp)]
     readers = [(i, op) for i, op in enumerate(body) if _reads(op)]
     to_bind: set[ir.Operation] = set()
     for position, op in readers:

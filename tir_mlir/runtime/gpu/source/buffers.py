@@ -9,8 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, RETYPED, VIEWS
-from tir_mlir.dialect.ir.op_views import ReinterpretCastOp, SameIndicesOp, isa
+from tir_mlir.dialect.ir.op_views import NamedViewOp, ReinterpretCastOp, SameIndicesOp, SubviewOp, ViewLikeOp, isa
 from tir_mlir.runtime.gpu.source.expressions import ADD, MUL, CExpression, binary
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -69,13 +68,13 @@ def view_of(op: ir.Operation, source: BufferView, text: Callable[[ir.Value], CEx
     type_ = ir.MemRefType(op.results[0].type)
     if isa(op, SameIndicesOp):
         return source
-    if op.name in VIEWS & RETYPED:
+    if isa(op, SubviewOp, ReinterpretCastOp):
         operands = iter(list(op.operands)[1:])
         offsets, sizes, strides = (_mixed_numbers(op, key, operands, text) for key in ("offsets", "sizes", "strides"))
         if isa(op, ReinterpretCastOp):
             return BufferView(source.name, offsets[0], tuple(sizes), tuple(strides), source.space, source.element)
         return _subview(op, source, offsets, sizes, strides)
-    if op.name in VIEWS - NAMED_VIEWS:
+    if isa(op, ViewLikeOp) and not isa(op, NamedViewOp):
         known, _ = type_.get_strides_and_offset()
         if not type_.has_static_shape or _DYNAMIC_STRIDE in known:
             raise BuildError(f"{op.name} of a buffer of symbolic size has no C; lib.assembly is the code")

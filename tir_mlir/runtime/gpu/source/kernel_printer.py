@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir.lowering_op_views import (
     InsertOp,
     ShuffleOp,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_VALUES, ELEMENT_LOADS, ELEMENT_STORES, VIEWS, is_pure
+from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES, VIEWS, is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AffineIfOp,
@@ -35,6 +35,7 @@ from tir_mlir.dialect.ir.op_views import (
     DimOp,
     IfOp,
     LoadOp,
+    MappedOp,
     ScfIfOp,
     StoreOp,
     VectorStoreOp,
@@ -445,7 +446,7 @@ class _KernelPrinter:
         name = op.name
         if isa(op, ApplyOp):
             return self._map_extremum(attrs.map_of(op.attributes["map"]), list(op.operands), "max")
-        if name in AFFINE_VALUES:
+        if isa(op, MappedOp):
             return self._map_extremum(attrs.map_of(op.attributes["map"]), list(op.operands), name.split(".")[1])
         if name in _LOADS:
             element = self._element(op, 0)
