@@ -41,12 +41,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ACCESSES,
-    AFFINE_ELEMENT_ACCESSES,
-    COMPUTED_ACCESSES,
-    ELEMENT_ACCESSES,
     INTEGER_RING,
-    LOADS,
     NO_ACCESS,
     accessed_memref,
     index_operands,
@@ -55,8 +50,12 @@ from tir_mlir.dialect.ir.op_traits import (
 )
 from tir_mlir.dialect.ir.op_views import (
     AddIOp,
+    AffineAccessOp,
+    AffineElementAccessOp,
     ByteViewOp,
+    ComputedAccessOp,
     DimOp,
+    ElementAccessOp,
     FuncOp,
     IntToPtrOp,
     LoadOp,
@@ -126,8 +125,10 @@ def touches(root: ir.Operation) -> list[Touch]:
     result: list[Touch] = []
     for op in ops(root):
         name = op.name
-        if name in AFFINE_ELEMENT_ACCESSES:
-            result.append(Touch(op, _resolve_access_views(accessed_memref(op)), READ if name in LOADS else WRITE))
+        if name in AffineElementAccessOp.names:
+            result.append(
+                Touch(op, _resolve_access_views(accessed_memref(op)), READ if name in LoadOp.names else WRITE)
+            )
         elif not takes_no_memref(name):
             result += [Touch(op, a.buffer, a.kind) for a in accesses_of_op(op)]
     return result
@@ -147,14 +148,14 @@ def accesses(root: ir.Operation) -> list[Access]:
 def accesses_of_op(op: ir.Operation) -> list[Access]:
     """The accesses of the op itself (not of nested ops)."""
     name = op.name
-    if name in AFFINE_ACCESSES or name in COMPUTED_ACCESSES:
-        kind, value = READ if name in LOADS else WRITE, accessed_memref(op)
+    if name in AffineAccessOp.names or name in ComputedAccessOp.names:
+        kind, value = READ if name in LoadOp.names else WRITE, accessed_memref(op)
         behind_view = is_view(defining_op(value))
         parts = () if behind_view else _split(value).get(op, ())
-        if name in AFFINE_ELEMENT_ACCESSES and not behind_view:
+        if name in AffineElementAccessOp.names and not behind_view:
             indices = access_indices(op)
             return [Access(op, value, kind, tuple(indices), (Index.constant(1),) * len(indices), True, parts)]
-        exact = name in AFFINE_ACCESSES
+        exact = name in AffineAccessOp.names
         access = _access(op, value, kind, access_indices(op) if exact else known_indices(op))
         return [access if exact and not parts else replace(access, exact=exact, parts=parts)]
     if name in IntToPtrOp.names and attrs.ACCESS in op.attributes:
@@ -403,7 +404,7 @@ Sum = dict[Sizes, Index]
 """An index as a sum of expressions times products of sizes."""
 
 
-_SPLITTABLE = ELEMENT_ACCESSES | {"memref.dim"}
+_SPLITTABLE = ElementAccessOp.names | {"memref.dim"}
 
 
 @cache_while_frozen
@@ -412,7 +413,7 @@ def _split(buffer: ir.Value) -> dict[ir.Operation, tuple[Index, ...]]:
     do not split alike."""
     users = [use.owner.operation for use in buffer.uses]
     names = {op.name for op in users}
-    if names.isdisjoint(COMPUTED_ACCESSES) or not names <= _SPLITTABLE:
+    if names.isdisjoint(ComputedAccessOp.names) or not names <= _SPLITTABLE:
         return {}
     users = [op for op in users if not isa(op, DimOp)]
     sums = {op: _sums(op) for op in users}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, attrs, cache_while_frozen, funcs, module_of, ops
-from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, POINTERS, READING, STORES, VIEWS
-from tir_mlir.dialect.ir.op_views import CallOp, CopyOp, DimOp, IntToPtrOp, isa
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND
+from tir_mlir.dialect.ir.op_views import CallOp, CopyOp, DimOp, IntToPtrOp, PointerOp, ReadOp, StoreOp, ViewLikeOp, isa
 
 CALL = "func.call"
 
@@ -60,7 +60,7 @@ class Effect:
 
 
 NONE, READS, WRITES, BOTH = Effect(), Effect(reads=True), Effect(writes=True), Effect(True, True)
-_ALIASES = VIEWS | POINTERS  # other results are offsets, sizes and strides
+_ALIASES = ViewLikeOp.names | PointerOp.names  # other results are offsets, sizes and strides
 _POINTERS = {"r": READS, "w": BOTH, "rw": BOTH}  # kernels that accumulate are often declared as "w"
 
 
@@ -87,11 +87,11 @@ def _effect_of_uses(value: ir.Value, callers: tuple[tuple[str, int], ...]) -> Ef
 
 def _effect_of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
     name = op.name
-    if name in READING:
+    if name in ReadOp.names:
         return READS
     if name in CopyOp.names:
         return WRITES if number else READS
-    if name in STORES:
+    if name in StoreOp.names:
         return WRITES if number == MEMREF_OPERAND[name] else BOTH
     if name in DimOp.names:
         return NONE

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir.op_traits import COMMUTATIVE, COMPARISONS
-from tir_mlir.dialect.ir.op_views import CompareFloatsOp, ConstantOp
+from tir_mlir.dialect.ir.op_traits import COMMUTATIVE
+from tir_mlir.dialect.ir.op_views import CompareFloatsOp, CompareOp, ConstantOp
 
 IGNORED = ("fastmath",)
 
@@ -101,7 +101,7 @@ def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
         return value if full else value.split(" : ")[0]
     facts = dict(tree.facts)
     short = tree.op.partition(".")[2]
-    if tree.op in COMPARISONS:
+    if tree.op in CompareOp.names:
         short += f" {_predicate(tree.op, facts.pop('predicate'))}"
     attributes = f"{{{', '.join(f'{k} = {v}' for k, v in facts.items())}}}" if full and facts else ""
     inner = ", ".join(text(c, name, full) for c in tree.children)

@@ -17,26 +17,30 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, Func, attrs, cache_while_frozen, is_data_loop, is_size, ops, sizes_of
 from tir_mlir.dialect.ir.annotation_keys import prefetched_buffers
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ACCESSES,
-    AFFINE_LOOPS,
-    ALLOCS,
-    DATA_LOOPS,
     FOLDED,
     MEMREF_OPERAND,
     NO_ACCESS,
-    READING,
-    YIELDS,
     takes_no_memref,
 )
-from tir_mlir.dialect.ir.op_views import AffineParallelOp
+from tir_mlir.dialect.ir.op_views import (
+    AffineAccessOp,
+    AffineLoopOp,
+    AffineParallelOp,
+    AllocLikeOp,
+    DataLoopOp,
+    GetGlobalOp,
+    IndexCastSIOp,
+    ReadOp,
+    YieldOp,
+)
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.incremental.versions import SavedNest
 
-_HEAD = NO_ACCESS | FOLDED | {"arith.index_cast", "memref.get_global"}
-_FREE = ALLOCS | FOLDED
+_HEAD = NO_ACCESS | FOLDED | IndexCastSIOp.names | GetGlobalOp.names
+_FREE = AllocLikeOp.names | FOLDED
 """Ops with results at the top of a function of which only the nests that use them depend."""
-_NARROW = AFFINE_ACCESSES | YIELDS
+_NARROW = AffineAccessOp.names | YieldOp.names
 """Ops that declare no type of an index."""
 BLOCK, DECLARED, BUFFER, SIZE = "block", "declared", "buffer", "size"
 DATA_LOOP, WIDE, KIND = "data loop", "wide", "kind"
@@ -138,10 +142,10 @@ def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
         name = op.name
         if takes_no_memref(name):
             continue
-        for value in [op.operands[MEMREF_OPERAND[name]]] if name in AFFINE_ACCESSES else op.operands:
+        for value in [op.operands[MEMREF_OPERAND[name]]] if name in AffineAccessOp.names else op.operands:
             if isinstance(value.type, ir.MemRefType):
                 root = Buffer(value).root.value
-                result[root] = result.get(root, False) or name not in READING
+                result[root] = result.get(root, False) or name not in ReadOp.names
     return result
 
 
@@ -176,7 +180,7 @@ def read_nest(
     marks: set[Hashable] = set()
     for op in ops(top):
         name = op.name
-        if name in AFFINE_LOOPS:
+        if name in AffineLoopOp.names:
             _read_loop(op, name in AffineParallelOp.names, labels, names, marks)
         else:
             if name not in _NARROW:
@@ -185,7 +189,7 @@ def read_nest(
                     marks.add(WIDE)
                 if name.startswith("memref.") and attrs.NAME in facts:
                     names.append((BUFFER, ir.StringAttr(facts[attrs.NAME]).value))
-            if name in DATA_LOOPS:
+            if name in DataLoopOp.names:
                 marks.add(DATA_LOOP)
     sizes = [size for size, _ in sizes_of(top)]
     if sizes:

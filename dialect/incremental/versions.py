@@ -40,10 +40,9 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.memo import Journal, active_cache, open_journal
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
-from tir_mlir.dialect.ir.op_views import FuncOp, MulIOp
+from tir_mlir.dialect.ir.op_views import AffineLoopOp, FuncOp, MulIOp
 
-_HANDLED = AFFINE_LOOPS | FuncOp.names
+_HANDLED = AffineLoopOp.names | FuncOp.names
 Key = tuple[NestSummary | None, int]
 """A value in the body of a function: a nest and the number of its result, or None and that of a parameter."""
 

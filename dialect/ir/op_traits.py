@@ -49,18 +49,10 @@ def names_of(*classes: type[TypedOp]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in classes for name in sorted(one.names)))
 
 
-LOADS, STORES, READING = views.LoadOp.names, views.StoreOp.names, views.ReadOp.names
-ACCESSES = views.AccessOp.names
-ELEMENT_LOADS, ELEMENT_STORES = views.ElementLoadOp.names, views.ElementStoreOp.names
-ELEMENT_ACCESSES, AFFINE_ACCESSES = views.ElementAccessOp.names, views.AffineAccessOp.names
-AFFINE_ELEMENT_ACCESSES = views.AffineElementAccessOp.names
-COMPUTED_ACCESSES = views.ComputedAccessOp.names
-ADDRESSED = AFFINE_ACCESSES | COMPUTED_ACCESSES | views.AdjacentAccessOp.names
+ADDRESSED = views.AffineAccessOp.names | views.ComputedAccessOp.names | views.AdjacentAccessOp.names
 """Of one element or of adjacent ones: an address says which."""
 (AFFINE_LOAD,), (AFFINE_STORE,) = views.AffineLoadOp.names, views.AffineStoreOp.names
-VIEWS, NAMED_VIEWS = views.ViewLikeOp.names, views.NamedViewOp.names
-POINTERS, NEUTRAL, ALLOCS = views.PointerOp.names, views.NeutralOp.names, views.AllocLikeOp.names
-NO_ACCESS = views.BufferOp.names | ALLOCS
+NO_ACCESS = views.BufferOp.names | views.AllocLikeOp.names
 """Ops on buffers that access no element."""
 RETYPED = _with(_T.RETYPED)
 MEMREF_OPERAND = {n: kind.memref.number for n, kind in _CLASSES.items() if issubclass(kind, views.AccessOp)} | {
@@ -68,15 +60,6 @@ MEMREF_OPERAND = {n: kind.memref.number for n, kind in _CLASSES.items() if issub
 }
 """The operand that is accessed or viewed."""
 WRITTEN_OPERAND = {name: MEMREF_OPERAND[name] for name in views.WriteOp.names}
-
-# --- control flow, affine ops ---------------------------------------------------------------------------------------
-
-AFFINE_OPS, AFFINE_VALUES = views.AffineOp.names, views.MappedOp.names
-LOOPS, COUNTED_LOOPS, PARALLEL_LOOPS, DATA_LOOPS = (
-    views.LoopLikeOp.names, views.CountedLoopOp.names, views.ParallelLoopOp.names, views.DataLoopOp.names
-)  # fmt: skip
-AFFINE_LOOPS = views.AffineLoopOp.names
-IFS, YIELDS, BODIES, CHOICES = views.IfOp.names, views.YieldOp.names, views.BodyOp.names, views.ChoiceOp.names
 
 # --- numbers --------------------------------------------------------------------------------------------------------
 
@@ -98,7 +81,6 @@ IDEMPOTENT = frozenset({"max", "min", "and", "or"})
 ORDERED_REDUCERS = (SUMS | PRODUCTS) - INTEGER_RING
 """Of floats: another order gives another result."""
 CONTRACTED, TO_FLOAT = _with(_T.CONTRACTS), _with(_T.TO_FLOAT)
-COMPARISONS, CASTS, INDEX_CASTS = views.CompareOp.names, views.CastOp.names, views.IndexCastOp.names
 WIDENINGS, ROUNDINGS = _with(_T.WIDENS), _with(_T.ROUNDS)
 FOLDED, SIZES, OF_ZEROS = _with(_T.FOLDS), _with(_T.SIZE), _with(_T.ZERO)
 """The last: ops that are 0 if all operands are."""
@@ -141,10 +123,13 @@ def takes_no_memref(name: str) -> bool:
     """Whether ops of a name never have a memref operand, and so access nothing."""
     if is_scalar(name):
         return name not in views.SelectOp.names
-    return name in IFS or (name in AFFINE_OPS and name not in AFFINE_ACCESSES and name not in COUNTED_LOOPS)
+    other = name not in views.AffineAccessOp.names and name not in views.CountedLoopOp.names
+    return name in views.IfOp.names or (name in views.AffineOp.names and other)
 
 
-_HARMLESS = READING | NO_ACCESS | LOOPS | IFS | YIELDS | _PURE | _with(_T.FREE)
+_HARMLESS = NO_ACCESS | _PURE | _with(_T.FREE) | {
+    *names_of(views.ReadOp, views.LoopLikeOp, views.IfOp, views.YieldOp)
+}  # fmt: skip
 
 
 @lru_cache(maxsize=1024)

@@ -13,10 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, dtypes
 from tir_mlir.dialect.ir.op_traits import (
-    IFS,
-    INDEX_CASTS,
     LANES,
-    LOADS,
     SIGNLESS,
     UNSIGNED,
     WIDENINGS,
@@ -27,6 +24,9 @@ from tir_mlir.dialect.ir.op_views import (
     CompareIntegersOp,
     ConstantOp,
     FuncOp,
+    IfOp,
+    IndexCastOp,
+    LoadOp,
     PointerOp,
     SelectOp,
     ViewLikeOp,
@@ -34,7 +34,7 @@ from tir_mlir.dialect.ir.op_views import (
 )
 
 _UNSIGNED_OPS = frozenset(UNSIGNED.values())
-_UNSIGNED_RESULT = _UNSIGNED_OPS - INDEX_CASTS - WIDENINGS
+_UNSIGNED_RESULT = _UNSIGNED_OPS - IndexCastOp.names - WIDENINGS
 _ULT, _SLT, _SGE = 6, 2, 5
 _MARKED = 4  # the distance of an unsigned predicate of cmpi from the signed one
 
@@ -108,7 +108,7 @@ def dtype_of(value: ir.Value) -> str | None:
     name = op.name
     if name in ConstantOp.names:
         return None
-    if name in LOADS:
+    if name in LoadOp.names:
         return dtypes.with_lanes(buffer_dtype(accessed_memref(op)), _lanes(type_))
     if name in LANES:
         dtype = _first_dtype(list(op.operands))
@@ -117,7 +117,7 @@ def dtype_of(value: ir.Value) -> str | None:
         return f"u{dtypes.to_name(type_)}"
     if name in SIGNLESS:
         return _first_dtype(list(op.operands)[name in SelectOp.names :])
-    if name in IFS:
+    if name in IfOp.names:
         number = ir.OpResult(value).result_number
         return _first_dtype([list(region.blocks[0].operations)[-1].operands[number] for region in op.regions])
     return dtypes.to_name(type_)

@@ -14,8 +14,17 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, cache_while_frozen, dtypes, read_value, signs
-from tir_mlir.dialect.ir.op_traits import CASTS, INDEX_CASTS, index_operands
-from tir_mlir.dialect.ir.op_views import ApplyOp, ComputedAccessOp, ConstantOp, FloorDivOp, FPToSIOp, isa
+from tir_mlir.dialect.ir.op_traits import index_operands
+from tir_mlir.dialect.ir.op_views import (
+    ApplyOp,
+    CastOp,
+    ComputedAccessOp,
+    ConstantOp,
+    FloorDivOp,
+    FPToSIOp,
+    IndexCastOp,
+    isa,
+)
 from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
 MOST = 1 << 16
@@ -69,7 +78,7 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     if isa(op, ConstantOp):
         number = op.attributes["value"]
         return np.array([number.value]) if isinstance(number, ir.IntegerAttr | ir.FloatAttr) else None
-    evaluated = _FLOATS.keys() | _INTEGERS.keys() | CASTS | INDEX_CASTS
+    evaluated = _FLOATS.keys() | _INTEGERS.keys() | CastOp.names | IndexCastOp.names
     parts = (
         [_value(v, points) for v in op.operands] if op.name in evaluated and signs.operand_sign(op) is not True else []
     )

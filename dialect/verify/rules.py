@@ -45,8 +45,15 @@ from tir_mlir.dialect.ir import (
     over_dims,
     parents,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, MEMREF_OPERAND
-from tir_mlir.dialect.ir.op_views import AffineParallelOp, AllocOp, isa
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND
+from tir_mlir.dialect.ir.op_views import (
+    AffineAccessOp,
+    AffineElementAccessOp,
+    AffineParallelOp,
+    AllocOp,
+    ComputedAccessOp,
+    isa,
+)
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -184,7 +191,7 @@ def _check_ops(root: ir.Operation) -> list[Block]:
 
 def _is_obvious(op: ir.Operation, name: str) -> bool:
     """Whether intervals show that the rules in `SETTLED` hold."""
-    if name in AFFINE_ELEMENT_ACCESSES:
+    if name in AffineElementAccessOp.names:
         return intervals.is_access_in_bounds(op, op.operands[MEMREF_OPERAND[name]], intervals.enclosing_ranges(op))
     if name not in AffineParallelOp.names or not intervals.are_bindings_in_domain(op, intervals.enclosing_ranges(op)):
         return False
@@ -410,12 +417,12 @@ RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "func.call": (program_call,),
     "memref.alloc": (sizes,),
     "memref.view": (sizes, arena_view),
-} | dict.fromkeys(COMPUTED_ACCESSES, (access_shape,))
+} | dict.fromkeys(ComputedAccessOp.names, (access_shape,))
 
 SETTLED: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.parallel": (bindings_in_domain, init_first),
     "llvm.inttoptr": (access_shape,),
-} | dict.fromkeys(AFFINE_ACCESSES, (access_shape,))
+} | dict.fromkeys(AffineAccessOp.names, (access_shape,))
 
 
 # --- programs of users ------------------------------------------------------------------------------------------------

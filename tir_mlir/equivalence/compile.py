@@ -22,11 +22,12 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.constants.float_constants import round_to_dtype
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, func_of, funcs, walk
-from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA, OPS
+from tir_mlir.dialect.ir.op_traits import MAXIMA, MINIMA, OPS
 from tir_mlir.dialect.ir.op_views import (
     BitcastOp,
     CastBaseOp,
     CastOp,
+    CompareOp,
     ConditionOp,
     ConstantOp,
     DivFOp,
@@ -185,7 +186,7 @@ def _bodies(functions: Sequence[Func]) -> list[ir.Operation]:
 
 
 def _note_integer_comparisons(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
-    names = COMPARISONS | MAXIMA | MINIMA
+    names = CompareOp.names | MAXIMA | MINIMA
     if any(o.name in names and isinstance(o.operands[0].type, ir.IntegerType) for o in everything):
         build.ordered = True
 

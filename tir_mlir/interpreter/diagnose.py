@@ -21,8 +21,7 @@ from tir_mlir.dialect.diagnostics import (
 )
 from tir_mlir.dialect.ir import Block, Func, Loop, enter_context, is_block, is_loop, parents
 from tir_mlir.dialect.ir.lowering_op_views import AssumeOp, OMPLoopNestOp
-from tir_mlir.dialect.ir.op_traits import ACCESSES, LOOPS
-from tir_mlir.dialect.ir.op_views import FuncOp, LoopLikeOp, isa
+from tir_mlir.dialect.ir.op_views import AccessOp, FuncOp, LoopLikeOp, isa
 from tir_mlir.interpreter.arena_memory import TypedMemory
 from tir_mlir.interpreter.memory import Memory, View
 from tir_mlir.interpreter.poison import Poison, PoisonUse
@@ -169,9 +168,9 @@ def _as_interpreter_error(error: BaseException, location: StopLocation | None) -
 
 def _uninitialized_use(error: PoisonUse, location: StopLocation | None) -> UnwrittenError:
     name = location.op.name if location is not None else ""
-    if name in ACCESSES:
+    if name in AccessOp.names:
         use = "an index"
-    elif name in LOOPS:
+    elif name in LoopLikeOp.names:
         use = "a loop bound"
     elif name in AssumeOp.names:
         use = "the condition of T.assume"

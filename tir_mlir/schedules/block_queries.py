@@ -9,15 +9,15 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, bits, enter_context, loops_above, ops
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, DIVISIONS, YIELDS
-from tir_mlir.dialect.ir.op_views import IfOp, isa
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIVISIONS
+from tir_mlir.dialect.ir.op_views import CastOp, IfOp, YieldOp, isa
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 
 """Casts between load and store that the lowering of transposed tiles takes."""
 
 
-_COPY_NEUTRAL_OPS = CASTS | YIELDS | {"affine.parallel", "affine.apply"}
+_COPY_NEUTRAL_OPS = CastOp.names | YieldOp.names | {"affine.parallel", "affine.apply"}
 
 
 def block_info(sch: Schedule, block: BlockHandle) -> BlockInfo:

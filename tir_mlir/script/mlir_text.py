@@ -10,8 +10,16 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, ToolError, VerifyError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, annotation_keys, attrs, create, enter_context, is_block, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, NAMED_VIEWS
-from tir_mlir.dialect.ir.op_views import AffineForOp, CallOp, FuncOp, MemrefCastOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_views import (
+    AffineForOp,
+    AllocLikeOp,
+    CallOp,
+    FuncOp,
+    MemrefCastOp,
+    NamedViewOp,
+    SubviewOp,
+    isa,
+)
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.processes import status
 from tir_mlir.runtime.tools import toolchain
@@ -23,7 +31,7 @@ ROBUST_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "tir"
 """Dialects whose ops MLIR parses and verifies without aborting on bad input; linalg and tensor can abort."""
 _DIALECT = re.compile(r"(?<![\w.%@#!/])([a-z]\w*)\.[a-z]")
 _DIAGNOSTIC = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
-_NAMED = dict.fromkeys(ALLOCS, "buf") | dict.fromkeys(NAMED_VIEWS, "view")
+_NAMED = dict.fromkeys(AllocLikeOp.names, "buf") | dict.fromkeys(NamedViewOp.names, "view")
 
 
 def load(text_or_path: str, check: bool = True) -> ir.Module:

@@ -14,8 +14,7 @@ from tir_mlir.dialect.ir.lowering_op_views import (
     LLVMIntToFPOp,
     LLVMZeroOp,
 )
-from tir_mlir.dialect.ir.op_traits import CASTS
-from tir_mlir.dialect.ir.op_views import isa
+from tir_mlir.dialect.ir.op_views import CastOp, isa
 from tir_mlir.passes.lower.registry import Content, lowering
 
 _ORDERS = {2, 3, 4, 5, 9, 10, 11, 12}
@@ -27,7 +26,7 @@ _FENCE = "llvm.arithmetic.fence"
     "tir-lower-signed-zeros",
     "Hide the zero of comparisons of floats from LLVM",
     works_on=Content(
-        ops={*LLVMFPCastOp.names, *CASTS, "gpu.module"}, elements={"f16", "bf16"}
+        ops={*LLVMFPCastOp.names, *CastOp.names, "gpu.module"}, elements={"f16", "bf16"}
     ),  # functions of f16 are those of f32
 )
 def run(module: ir.Module) -> None:

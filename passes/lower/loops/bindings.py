@@ -6,14 +6,15 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import constant_integer, walk
-from tir_mlir.dialect.ir.op_traits import IFS
-from tir_mlir.dialect.ir.op_views import CompareIntegersOp, ScfForOp, ScfIfOp, YieldOp, isa, matches
+from tir_mlir.dialect.ir.op_views import CompareIntegersOp, IfOp, ScfForOp, ScfIfOp, YieldOp, isa, matches
 from tir_mlir.passes.lower.registry import Content, lowering
 
 _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
 
 
-@lowering("tir-lower-bindings", "Take a value directly where a loop only searches for it", works_on=Content(ops={*IFS}))
+@lowering(
+    "tir-lower-bindings", "Take a value directly where a loop only searches for it", works_on=Content(ops={*IfOp.names})
+)
 def run(module: ir.Module) -> None:
     """Replace a search by the value that it finds.
 

@@ -29,19 +29,17 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ACCESSES,
     AFFINE_LOAD,
     AFFINE_STORE,
-    STORES,
     accessed_memref,
     takes_no_memref,
 )
-from tir_mlir.dialect.ir.op_views import StoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineAccessOp, StoreOp, isa
 from tir_mlir.passes.lower.op_attrs import is_nonnegative, zero_vector
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
-PROMOTED_ACCESSES = AFFINE_ACCESSES | {"vector.maskedload", "vector.maskedstore"}
-_PROMOTED_STORES = PROMOTED_ACCESSES & STORES
+PROMOTED_ACCESSES = AffineAccessOp.names | {"vector.maskedload", "vector.maskedstore"}
+_PROMOTED_STORES = PROMOTED_ACCESSES & StoreOp.names
 MAX_CARRIED = 64
 """Maximal number of values carried by one loop: more than any register file holds."""
 

@@ -11,8 +11,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, walk
-from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS
-from tir_mlir.dialect.ir.op_views import AllocOp, DeallocOp, SubviewOp, isa
+from tir_mlir.dialect.ir.op_views import AccessOp, AllocOp, DeallocOp, NeutralOp, PointerOp, SubviewOp, isa
 from tir_mlir.passes.lower.registry import Content, LoweringWarning, location_text, lowering, programs
 
 DIM_ALIGN = "tir.dim_align"
@@ -189,7 +188,7 @@ def _apply_strides(op: ir.Operation) -> None:
 
 _MATRIX_ACCESSES = {"gpu.subgroup_mma_load_matrix", "gpu.subgroup_mma_store_matrix"}
 """Their rows are as far apart as `tir-lower-gpu-fragments` has computed from `strides_of`."""
-_STRIDE_AGNOSTIC = ACCESSES | NEUTRAL | POINTERS | _MATRIX_ACCESSES
+_STRIDE_AGNOSTIC = AccessOp.names | NeutralOp.names | PointerOp.names | _MATRIX_ACCESSES
 
 
 def _check_users(value: ir.Value) -> None:

@@ -11,7 +11,7 @@ from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import Index, apply, attrs, defining_op, read_map, step
-from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, INTEGER_RING, accessed_memref, both_signs
+from tir_mlir.dialect.ir.op_traits import INTEGER_RING, accessed_memref, both_signs
 from tir_mlir.dialect.ir.op_views import (
     AddIOp,
     ApplyOp,
@@ -138,7 +138,7 @@ def _splat(type_: ir.VectorType, value: int) -> ir.Value:
 # Accesses of adjacent elements at a loaded position: `A[P[i] + lane]`, `A[P[i], lane]`.
 
 
-INTEGER_CASTS = INDEX_CASTS | both_signs("arith.extsi")
+INTEGER_CASTS = IndexCastOp.names | both_signs("arith.extsi")
 
 
 def is_indirect_row(op: ir.Operation, var: ir.Value, varying: AbstractSet[ir.Value]) -> bool:

@@ -25,12 +25,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.lowering_op_views import LLVMIntrinsicOp
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ELEMENT_ACCESSES,
     DIVISIONS,
-    ELEMENT_LOADS,
-    ELEMENT_STORES,
-    IFS,
-    YIELDS,
     accessed_memref,
 )
 from tir_mlir.dialect.ir.op_views import (
@@ -118,21 +113,21 @@ def analyse(loop: Loop) -> VectorizableLoop:
     return lanes
 
 
-_ELEMENTS = ELEMENT_LOADS | AFFINE_ELEMENT_ACCESSES | ApplyOp.names
+_ELEMENTS = ElementLoadOp.names | AffineElementAccessOp.names | ApplyOp.names
 
 
 def _check_op(op: ir.Operation, lanes: VectorizableLoop) -> None:
     name = op.name
-    if name in YIELDS:
+    if name in YieldOp.names:
         return
     varies = any(v in lanes.varying for v in op.operands)
-    if name in IFS and varies:
+    if name in IfOp.names and varies:
         _check_binding(op)
         _check_guard(op, lanes)
         lanes.guards.append(op)
         lanes.varying.update(op.results)
-    elif name in AffineForOp.names or name in IFS:
-        if varies or (name not in IFS and len(op.results)):
+    elif name in AffineForOp.names or name in IfOp.names:
+        if varies or (name not in IfOp.names and len(op.results)):
             raise NotVectorizable("the bounds of a loop in it depend on the iteration", _UNIFORM)
         lanes.varying.update(op.results)  # values chosen by a condition that all lanes share
     elif name in _ELEMENTS or name.split(".")[0] in ELEMENTWISE:
@@ -143,7 +138,7 @@ def _check_op(op: ir.Operation, lanes: VectorizableLoop) -> None:
             raise NotVectorizable(*serial_reason(op))
     else:
         raise NotVectorizable(*serial_reason(op))
-    for value in (*op.results, *(op.operands if name in ELEMENT_STORES else ())):
+    for value in (*op.results, *(op.operands if name in ElementStoreOp.names else ())):
         _check_type(value.type)
 
 

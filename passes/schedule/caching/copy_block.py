@@ -23,8 +23,7 @@ from tir_mlir.dialect.ir import (
     ops,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, LoadOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineLoadOp, LoadOp, StoreOp, isa
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.schedule.edits import alloc_like, check_retypable, propagate_type, rename_in_regions
 from tir_mlir.passes.schedule.legality import Scope
@@ -88,7 +87,7 @@ def as_window(where: CopyRegion, scope: Scope, users: Sequence[Block]) -> CopyRe
 
 def _shiftable(root: ir.Operation, buffer: Buffer) -> bool:
     """Whether only plain loads and stores under `root` use a buffer."""
-    plain = AFFINE_ELEMENT_ACCESSES
+    plain = AffineElementAccessOp.names
     return all(op.name in plain for op in ops(root) if any(v == buffer.value for v in op.operands))
 
 

@@ -47,7 +47,7 @@ from tir_mlir.dialect.ir import (
     position,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, is_pure
+from tir_mlir.dialect.ir.op_traits import is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineElementAccessOp,
     AffineStoreOp,
@@ -198,7 +198,7 @@ def _op_after_writers(scope: Block | Func, writers: list[ir.Operation]) -> ir.Op
     last = max(position(child_towards(scope.op, w)) for w in writers)
     listed = scope.body.operations
     position_after = last + 1
-    while (name := listed[position_after].operation.name) in AFFINE_ELEMENT_ACCESSES or name.startswith("memref."):
+    while (name := listed[position_after].operation.name) in AffineElementAccessOp.names or name.startswith("memref."):
         position_after += 1
     return listed[position_after].operation
 

@@ -30,8 +30,8 @@ from tir_mlir.dialect.ir import (
     used_dims,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, DIVISIONS
-from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
+from tir_mlir.dialect.ir.op_traits import DIVISIONS
+from tir_mlir.dialect.ir.op_views import AffineIfOp, ComputedAccessOp, isa
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.passes.schedule.legality.ordered_iters import check_independent, refuse_ordered
 from tir_mlir.passes.schedule.registry import JOIN_WRITERS, KEEP_INIT, RUN_FULL_REDUCTION, check, refuse
@@ -250,7 +250,7 @@ def check_init_runs(block: Block) -> None:
 
 
 TRAPS = DIVISIONS | {"func.call", "llvm.intr.assume"}
-_OR_GATHERS = TRAPS | COMPUTED_ACCESSES  # at indices that are not affine, thus may be data
+_OR_GATHERS = TRAPS | ComputedAccessOp.names  # at indices that are not affine, thus may be data
 
 
 def trapping_op(block: Block, gathers: bool = False) -> ir.Operation | None:

@@ -13,17 +13,17 @@ from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError
 from tir_mlir.dialect.ir import Block, Buffer, access_indices, attrs, enclosing_block, is_block, ops, parents
 from tir_mlir.dialect.ir.lowering_op_views import LLVMLoadOp, LLVMStoreOp
 from tir_mlir.dialect.ir.op_traits import (
-    AFFINE_ELEMENT_ACCESSES,
-    ELEMENT_LOADS,
-    ELEMENT_STORES,
     accessed_memref,
     index_operands,
 )
 from tir_mlir.dialect.ir.op_views import (
+    AffineElementAccessOp,
     AffineStoreOp,
     CollapseShapeOp,
     DeallocOp,
     DimOp,
+    ElementLoadOp,
+    ElementStoreOp,
     PointerOp,
     StoreOp,
     SubviewOp,
@@ -323,7 +323,7 @@ def store_through_pointer(address: Pointer, width: int, value: Number, watch: Wa
     address.memory.data[offset] = value
 
 
-@writes(*ELEMENT_LOADS)
+@writes(*ElementLoadOp.names)
 def load(w: FunctionWriter, op: ir.Operation) -> None:
     memref = accessed_memref(op)
     ref, subscripts = w.ref(memref), indices(w, op)
@@ -339,7 +339,7 @@ def load(w: FunctionWriter, op: ir.Operation) -> None:
     w.count_accesses(LOADS, memref)
 
 
-@writes(*ELEMENT_STORES)
+@writes(*ElementStoreOp.names)
 def store(w: FunctionWriter, op: ir.Operation) -> None:
     memref = accessed_memref(op)
     ref, subscripts = w.ref(memref), indices(w, op)
@@ -388,7 +388,7 @@ def reduction(op: ir.Operation, memref: ir.Value) -> int:
     if block.init is not None:
         starts = any(isa(o, AffineStoreOp) and root(accessed_memref(o)) == buffer for o in ops(block.init))
         return block.id + 1 if starts else 0
-    both = AFFINE_ELEMENT_ACCESSES
+    both = AffineElementAccessOp.names
     uses = {o.name for o in ops(block.op) if o.name in both and root(accessed_memref(o)) == buffer}
     return -block.id - 1 if len(uses) == 2 else 0
 

@@ -22,12 +22,14 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, dtypes, parent_op, walk
 from tir_mlir.dialect.ir.lowering_op_views import GPUFuncOp, LaunchFuncOp
-from tir_mlir.dialect.ir.op_traits import ALLOCS, INDEX_CASTS, NEUTRAL, VIEWS, WIDENINGS
+from tir_mlir.dialect.ir.op_traits import WIDENINGS
 from tir_mlir.dialect.ir.op_views import (
     AffineMinOp,
     AllocLikeOp,
     ConstantOp,
     DimOp,
+    IndexCastOp,
+    NeutralOp,
     ReinterpretCastOp,
     SameIndicesOp,
     ViewLikeOp,
@@ -108,8 +110,8 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "arith.maxsi": max,
     "arith.maxui": max,
 }
-_SAME = INDEX_CASTS | WIDENINGS | SameIndicesOp.names
-_EVALUATED = frozenset({*_BINARY, *_SAME, *VIEWS, *NEUTRAL})
+_SAME = IndexCastOp.names | WIDENINGS | SameIndicesOp.names
+_EVALUATED = frozenset({*_BINARY, *_SAME, *ViewLikeOp.names, *NeutralOp.names})
 
 
 class HostProgram:
@@ -168,7 +170,7 @@ class HostProgram:
         name, inputs = operation.name, [env[n] for n in operation.operands]
         if name in LaunchFuncOp.names:
             call.launches.append(self._launch(operation.extra, inputs))
-        elif name in ALLOCS:
+        elif name in AllocLikeOp.names:
             shape, bits = operation.extra
             sizes = iter(inputs)
             shape = tuple(next(sizes) if n is None else n for n in shape)
@@ -183,7 +185,7 @@ class HostProgram:
             return operation.extra
         if name in _SAME or (name in ReinterpretCastOp.names and operation.extra):
             return inputs[0]
-        if name in VIEWS:
+        if name in ViewLikeOp.names:
             return None  # kernels have their own
         if name in DimOp.names:
             return inputs[0].shape[inputs[1]]

@@ -7,8 +7,8 @@ from enum import Enum
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS, PRODUCTS, SUMS
-from tir_mlir.dialect.ir.op_views import AffineIfOp, CallOp, YieldOp
+from tir_mlir.dialect.ir.op_traits import PRODUCTS, SUMS
+from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineLoopOp, CallOp, YieldOp
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, is_conditional_value, iters, kind_of_loop
@@ -56,7 +56,7 @@ def kind_of(sch: Schedule, block: BlockHandle) -> Kind:
 def _is_opaque(op_names: list[str], init: bool) -> bool:
     """Whether a body is more than straight-line code; a reduction has one branch, its init."""
     branches = sum(name in AffineIfOp.names for name in op_names)
-    control_ops = [n for n in op_names if n in AFFINE_LOOPS or n in CallOp.names or n.startswith("scf.")]
+    control_ops = [n for n in op_names if n in AffineLoopOp.names or n in CallOp.names or n.startswith("scf.")]
     return branches > init or any(name not in YieldOp.names for name in control_ops)
 
 

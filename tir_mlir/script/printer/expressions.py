@@ -11,14 +11,16 @@ from tir_mlir.dialect.analysis import address, base_of, declared_count, extra_of
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
 from tir_mlir.dialect.ir.lowering_op_views import BroadcastOp
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, CASTS, IFS, UNSIGNED, accessed_memref, index_operands
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, UNSIGNED, accessed_memref, index_operands
 from tir_mlir.dialect.ir.op_views import (
     ApplyOp,
     BinaryOp,
     BitcastOp,
+    CastOp,
     CompareOp,
     ConstantOp,
     DimOp,
+    IfOp,
     IndexCastOp,
     IndexCastSIOp,
     LoadOp,
@@ -190,7 +192,7 @@ class ValuePrinter:
         if name in self._handlers:
             return self._handlers[name](op, value)
         operands, operand_dtype = list(op.operands), signs.operand_dtype(op) or dtype
-        if name in IFS:
+        if name in IfOp.names:
             return self._if_then_else(op, value, signs.dtype_of(value) or dtype)
         if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
             lhs, rhs = self._sides([operands[0], self._divisor(op)], operand_dtype)
@@ -203,7 +205,7 @@ class ValuePrinter:
             return binary(lhs, symbol, rhs, precedence)
         if name in CALLS:
             return call(CALLS[name], *self._sides(operands, operand_dtype))
-        if name in CASTS:
+        if name in CastOp.names:
             return self._cast(value, operands[0], operand_dtype)
         raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
 

@@ -29,15 +29,17 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.lowering_op_views import AssumeOp
-from tir_mlir.dialect.ir.op_traits import ALLOCS, IFS, STORES, index_operands
+from tir_mlir.dialect.ir.op_traits import index_operands
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AffineStoreOp,
     AffineVectorStoreOp,
+    AllocLikeOp,
     AllocOp,
     ByteViewOp,
     CallOp,
     ConditionOp,
+    IfOp,
     MemrefCastOp,
     ScfForOp,
     StoreOp,
@@ -225,9 +227,9 @@ class StatementPrinter:
             self._while(op)
         elif is_block(op):
             self._block(Block(op), [])
-        elif name in IFS:
+        elif name in IfOp.names:
             self._if(op)
-        elif name in STORES:
+        elif name in StoreOp.names:
             self._store(op)
         elif is_program_call(op):
             self.writer.line(call_text(self.values, self.buffers, op, self.options), self._id(op))
@@ -238,7 +240,7 @@ class StatementPrinter:
             self.writer.line(self.values.call_extern(op).text, self._id(op))
         elif name in AssumeOp.names:
             self.writer.line(f"T.assume({self.values.text(AssumeOp(op).condition).text})", self._id(op))
-        elif name in ALLOCS:
+        elif name in AllocLikeOp.names:
             self.alloc(op)
         elif name in SubviewOp.names:
             self.match_buffer(op)

@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir.lowering_op_views import (
     InsertOp,
     ShuffleOp,
 )
-from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES, VIEWS, is_pure
+from tir_mlir.dialect.ir.op_traits import is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineForOp,
     AffineIfOp,
@@ -33,6 +33,8 @@ from tir_mlir.dialect.ir.op_views import (
     ConstantOp,
     CountedLoopOp,
     DimOp,
+    ElementLoadOp,
+    ElementStoreOp,
     IfOp,
     LoadOp,
     MappedOp,
@@ -51,7 +53,7 @@ from tir_mlir.runtime.gpu.source.dialects import CUDA_C, HELPERS, Dialect
 from tir_mlir.runtime.gpu.source.expressions import AND, UNARY, AffineText, CExpression, Range, Scalars, call
 
 _AXES = "xyz"
-_LOADS, _STORES = ELEMENT_LOADS | {"vector.load"}, ELEMENT_STORES | {"vector.store"}
+_LOADS, _STORES = ElementLoadOp.names | {"vector.load"}, ElementStoreOp.names | {"vector.store"}
 _RESERVED = frozenset(
     "auto break case char const continue default do double else enum extern float for goto half if inline int long "
     "register return short signed sizeof static struct switch typedef union unsigned void volatile while bool kernel "
@@ -338,7 +340,7 @@ class _KernelPrinter:
             self._dynamic(op)
         elif isa(op, ByteViewOp):
             self._dynamic_view(op, depth)
-        elif name in VIEWS:
+        elif name in ViewLikeOp.names:
             self._places[op.results[0]] = view_of(op, self._places[ViewLikeOp(op).source], self._value)
         elif name in _STORES:
             self._store(op, depth)
