@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from tir_mlir.targets.stages import BuildOptions
 if TYPE_CHECKING:
     from tir_mlir.graph.memory.frames import Array, Runner
 
+T = TypeVar("T")
 LARGE = 4096
 """Bytes from which an output starts at a cache line; NumPy's own arrays start at 16 bytes."""
 
@@ -176,7 +177,7 @@ class Model:
                 raise ArgumentError(f"{self!r}: the size {size} is {number}; the graph is made for {allowed}")
         return sizes
 
-    def _order_arguments(self, args: Sequence[Array], named: Mapping[str, Array]) -> tuple[Array, ...]:
+    def _order_arguments(self, args: Sequence[T], named: Mapping[str, T]) -> tuple[T, ...]:
         """Arguments in the order of the inputs. Raises ArgumentError for one missing, unknown or given twice."""
         takes = f"{self.name} takes {', '.join(self._inputs) or 'no inputs'}"
         if len(args) > len(self._inputs):

@@ -31,7 +31,7 @@ from tir_mlir.runtime.workers import Task, run
 from tir_mlir.targets.stages import BuildOptions
 
 if TYPE_CHECKING:
-    from tir_mlir.runtime.call.function import CompiledFunction
+    from tir_mlir.graph.model_weights import WeightFunction
 
 Weight = np.ndarray | Grouped | RoundedRows
 """Of a file: float32, the bits of bfloat16, numbers of few bits, or what is rounded already."""
@@ -54,9 +54,7 @@ class Precision:
         return (graph, {}) if how is None else quantize_without_values(graph, how)
 
 
-def build_cached(
-    graph: Graph, threads: int | None
-) -> tuple[Graph, ExecutionPlan, Library, dict[str, tuple[CompiledFunction, int]]]:
+def build_cached(graph: Graph, threads: int | None) -> tuple[Graph, ExecutionPlan, Library, dict[str, WeightFunction]]:
     """The compiled graph, its plan, its code and that of what computes its weights: from the cache, or put there."""
     options = BuildOptions(threads=threads)
     compiled = compiled_by_content(graph, options)
