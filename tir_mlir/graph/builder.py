@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 from mlir import ir
@@ -35,7 +35,7 @@ from tir_mlir.te import Tensor, create_prim_func
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from tir_mlir.graph.operators.attributes import Attribute
+    from tir_mlir.graph.operators.attributes import Attribute, Several
     from tir_mlir.graph.region_builder import CountedOf, Region
 
 Operand: TypeAlias = "Value | np.ndarray | np.generic | float"
@@ -44,8 +44,6 @@ Values: TypeAlias = "Value | tuple[Value, ...]"
 """What a node makes: one tensor or several."""
 ResultType: TypeAlias = tuple[ShapeLike, "str | np.dtype"]
 """Shape and element type of a result."""
-Several = Literal["cummax", "cummin", "row_tiles", "split", "topk", "true_places"]
-"""The operators of several results."""
 
 
 class Value:

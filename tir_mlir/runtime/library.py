@@ -20,7 +20,6 @@ from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
 if TYPE_CHECKING:
-    from tir_mlir.ptx.program import ProgramReport
     from tir_mlir.runtime.call.signature import ProgramFunction
 
 
@@ -32,7 +31,7 @@ class _FunctionTable(dict[str, "ProgramFunction"]):
 
 
 @extension_point
-def report_kernels(function: Any, args: Sequence[object]) -> ProgramReport:
+def report_kernels(function: Any, args: Sequence[object]) -> Any:  # Any: of `ptx`, which is above
     """What the kernels of a function do on arguments, as the PTX machine counts it; without arguments, the first block
     of each launch on small numbers."""
     ...
@@ -110,7 +109,7 @@ class Library(_FunctionTable):
         """The machine code, disassembled; PTX of a library for an NVIDIA GPU, SPIR-V of one for OpenCL."""
         return self._driver.assembly()
 
-    def report(self, *args: object, name: str | None = None, **named: object) -> ProgramReport:
+    def report(self, *args: object, name: str | None = None, **named: object) -> Any:
         """What the kernels of a library for a GPU do, counted on the PTX machine: requests of memory and their sectors,
         bank conflicts, branches at which a warp parts, instructions by kind; and what they need: registers (with
         NVIDIA's assembler, `pip install nvidia-cuda-nvcc-cu12`), shared memory.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,8 @@ Attribute: TypeAlias = (
     "bool | int | float | str | np.generic | Expr | Sequence[Attribute] | Mapping[str, int | str | Expr] | None"
 )
 """An attribute as callers give it, and as te takes it."""
+Several = Literal["cummax", "cummin", "row_tiles", "split", "topk", "true_places"]
+"""The operators of several results, as type checkers take them."""
 SIZE = "size"
 """The key of an attribute that is an expression of sizes: {"size": "n + 1"}."""
 
