@@ -92,12 +92,13 @@ def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: Te
     """
     from mlir.dialects import tensor
 
-    sizes: list[int | ir.Value] = list(type_.shape)
-    rank = len(sizes)
-    for axis, size in enumerate(sizes):
+    sizes: list[int | ir.Value] = []
+    for axis, size in enumerate(type_.shape):
         if isinstance(size, str):
-            source = inputs[1] if form in CONTRACTIONS and axis == rank - 1 else inputs[0]
-            sizes[axis] = tensor.dim(source, arith.constant(ir.IndexType.get(), axis))
+            source = inputs[1] if form in CONTRACTIONS and axis == len(type_.shape) - 1 else inputs[0]
+            sizes.append(tensor.dim(source, arith.constant(ir.IndexType.get(), axis)))
+        else:
+            sizes.append(size)
     element = dtypes.element_type(type_.dtype)
     destination = tensor.empty(sizes, element)
     if form in CONTRACTIONS:

@@ -63,7 +63,7 @@ def mark(value: ir.Value, dtype: str) -> ir.Value:
     return value
 
 
-def declare(op: ir.Operation, dtype: str) -> None:
+def declare(op: ir.Operation | ir.OpView, dtype: str) -> None:
     """Set the type of an allocation, or of a value, that its MLIR type does not show."""
     attrs.put(op, attrs.DTYPE, dtype if dtypes.is_unsigned(dtype) else None)
 

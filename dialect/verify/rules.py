@@ -43,6 +43,7 @@ from tir_mlir.dialect.ir import (
     is_block,
     ops,
     over_dims,
+    parent_op,
     parents,
 )
 from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND
@@ -98,8 +99,8 @@ LARGEST = 1 << 62
 """The exclusive upper bound on the number of elements of a buffer."""
 
 
-def is_huge(shape: Sequence[int | None]) -> bool:
-    """Whether the number of elements of a (partially known) shape overflows MLIR's counter."""
+def is_huge(shape: Sequence[object]) -> bool:
+    """Whether the number of elements of a shape overflows MLIR's counter; a size that is not an int is unknown."""
     return math.prod(n for n in shape if isinstance(n, int)) >= LARGEST
 
 
@@ -364,13 +365,13 @@ def isolation(op: ir.Operation) -> None:
     """Check that a block with iters uses no loop variable from outside it."""
     for use in op.regions[0].blocks[0].arguments[0].uses:
         user = use.owner.operation
-        around = user.parent.operation
+        around = parent_op(user)
         while around != op:
             if around.name in AffineParallelOp.names and is_block(around) and Block(around).has_iters:
                 name, loop = Block(around).name, Loop(op).name
                 text = f'block "{name}" uses the loop variable {loop} of a loop around it; bind it to an iter'
                 fail(user, "isolation", text)
-            around = around.parent.operation
+            around = parent_op(around)
 
 
 def init_first(op: ir.Operation) -> None:
