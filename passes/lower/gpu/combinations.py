@@ -119,7 +119,8 @@ def update_of(store: ir.Operation) -> Update | None:
 
 def carried_combination(loop: Loop) -> Combination | None:
     """How a loop combines the values that it carries with those of an iteration; None if it is not a reduction."""
-    results, old = list(list(loop.body.operations)[-1].operands), list(loop.body.arguments)[1:]
+    results = list(list(loop.body.operations)[-1].operands)
+    old: list[ir.Value] = [*list(loop.body.arguments)[1:]]
     op = defining_op(results[0])
     if len(results) == 1 and op is not None and op.name in ASSOCIATIVE and old[0] in list(op.operands):
         lhs, rhs = op.operands

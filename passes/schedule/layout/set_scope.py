@@ -40,6 +40,7 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
         f"{buffer.name} is a parameter of the function, whose memory belongs to the caller; "
         "cache_write it and set the scope of the copy",
     )
+    assert buffer.op is not None
     check_retypable([u.owner.operation for u in buffer.value.uses])
     emit_remark(f"the program allocates `{buffer.name}`, and each of its uses takes it in any scope")
 

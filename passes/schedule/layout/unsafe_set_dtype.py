@@ -82,9 +82,10 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
             for owner in widened:
                 edit.replace_uses(owner.results[0], convert(value, signs.dtype_of(owner.results[0]) or ""))
                 edit.drop(owner)
-        back = convert(value, old) if uses else None
-    for owner, number in uses:
-        edit.set_operand(owner, number, back)
+        if uses:
+            back = convert(value, old)
+            for owner, number in uses:
+                edit.set_operand(owner, number, back)
 
 
 def _applies_to(cast: ir.Operation, old: str, new: str) -> bool:

@@ -467,7 +467,7 @@ def growing_loop(block: Block, it: Iter) -> GrowingLoop | None:
     by_var = {lp.var: lp for lp in loops_above(block.op)}
     units: dict[ir.Value, Index] = {v: lp.lower for v, lp in by_var.items() if lp.const_extent == 1}
     value = it.binding.is_value()
-    if value in by_var:
+    if value is not None and value in by_var:
         return GrowingLoop(by_var[value], 1)
     binding = it.binding.substitute(units).simplify()
     terms = dim_factors(binding.expr)

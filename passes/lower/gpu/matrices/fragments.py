@@ -284,6 +284,8 @@ class _MatrixCall:
     def _fragment(self, number: int) -> tuple[_Fragments, Index]:
         """The buffer of an operand, and which fragment of it."""
         view = base_of(owner_op(self.op.operands[number]))
+        if view is None:
+            raise LoweringError(f"{_location_prefix(self.op)} takes a pointer that is not the data of a fragment")
         root, offsets = _resolve_view(view)
         if root not in self.fragments:
             raise LoweringError(
@@ -333,7 +335,8 @@ class _MatrixCall:
         number = constant_integer(value)
         if number is None and (metadata := defining_op(value, StridedMetadataOp)):
             strides, _ = ir.MemRefType(metadata.source.type).get_strides_and_offset()
-            axis = list(metadata.op.results).index(value) - 2 - len(strides)
+            results: list[ir.Value] = list(metadata.op.results)
+            axis = results.index(value) - 2 - len(strides)
             number = _stride_in_memory(metadata.source, axis) if 0 <= axis < len(strides) else None
         if number is None:
             raise LoweringError(f"{_location_prefix(self.op)} takes rows with a stride that is not a constant")

@@ -77,7 +77,7 @@ def _replace(op: ir.Operation, calls: _Calls) -> None:
     words = op.name.split(".")
     i32, i64 = (ir.IntegerType.get_signless(bits) for bits in (32, 64))
     if words[:-2] == ["nvvm", "read", "ptx", "sreg"] and words[-2] in _IDS:
-        number = calls.call(_IDS[words[-2]], [i64], [_constant(_AXES.index(words[-1]))])
+        number = calls.call(_IDS[words[-2]], [i64], [_constant(_AXES.index(words[-1]))]).results[0]
         value = ir.Operation.create("llvm.trunc", [i32], [number]).results[0]
     elif isa(op, NVVMBarrierOp) and not op.operands:
         calls.call("__spirv_ControlBarrier", [], [_constant(n) for n in (_WORKGROUP, _WORKGROUP, _ALL_MEMORY)])
@@ -85,7 +85,8 @@ def _replace(op: ir.Operation, calls: _Calls) -> None:
     elif isa(op, NVVMShuffleOp) and "bfly" in str(op.attributes["kind"]):
         _, shuffled, distance, _ = op.operands
         scope = _constant(_SUBGROUP)
-        value = calls.call("__spirv_GroupNonUniformShuffleXor", [shuffled.type], [scope, shuffled, distance])
+        shuffle = calls.call("__spirv_GroupNonUniformShuffleXor", [shuffled.type], [scope, shuffled, distance])
+        value = shuffle.results[0]
     else:
         raise LoweringError(f"{location_text(op)}: SPIR-V has nothing for {op.name}; fix: build for CUDA")
     if value is not None:
@@ -107,8 +108,8 @@ class _Calls:
         functions = [op for op in walk.ops(module.operation) if isa(op, LLVMFuncOp)]
         self._declared = {ir.StringAttr(op.attributes["sym_name"]).value for op in functions}
 
-    def call(self, name: str, results: Sequence[ir.Type], operands: Sequence[ir.Value]) -> ir.Value | None:
-        """The result of a call, if it has one."""
+    def call(self, name: str, results: Sequence[ir.Type], operands: Sequence[ir.Value]) -> ir.Operation:
+        """A call, with the results that it has."""
         types = [str(value.type) for value in operands]
         symbol = f"_Z{len(name)}{name}{''.join(_CODES[type_] for type_ in types)}"
         if symbol not in self._declared:
@@ -120,8 +121,7 @@ class _Calls:
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
             "convergent": ir.UnitAttr.get(),
         }
-        call_op = ir.Operation.create("llvm.call", results, operands, facts)
-        return call_op.results[0] if results else None
+        return ir.Operation.create("llvm.call", results, operands, facts)
 
     def _declare(self, symbol: str, types: Sequence[str], results: Sequence[ir.Type]) -> None:
         self._declared.add(symbol)
