@@ -158,7 +158,7 @@ def bind_strides(buffer: BufferRef, strides: Sequence[int | str]) -> None:
     op = memref.ExtractStridedMetadataOp(buffer.ssa)
     op.operation.attributes[attrs.STRIDES] = attrs.to_attr([s if isinstance(s, str) else "" for s in strides])
     buffer.metadata = op
-    buffer.stride_values = list(op.operation.results)[2 + len(strides) :]
+    buffer.stride_values = [*list(op.operation.results)[2 + len(strides) :]]
 
 
 def finish_shapes(state: ParserState, specs: Sequence[Spec], names: Names, extents: dict[str, list[Index]]) -> None:
