@@ -16,12 +16,13 @@ from tir_mlir.build import build as _build
 from tir_mlir.compat.gpu_targets import gpu_of, runnable_target
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.runtime.call.fast_entry import python_function
 from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.target import GPU
 
 if TYPE_CHECKING:
     from tir_mlir.graph.model import Model
-    from tir_mlir.runtime.call.function import CompiledFunction
+    from tir_mlir.runtime.call.signature import ProgramFunction
     from tir_mlir.schedule import Schedule
     from tir_mlir.script.module import IRModule, PrimFunc
 
@@ -186,15 +187,16 @@ class Module:
 
 
 def time_function(
-    function: CompiledFunction | DeviceFunction | Model,
+    function: ProgramFunction | Model,
     args: tuple[np.ndarray, ...],
     named: Mapping[str, np.ndarray],
     number: int,
     repeat: int,
 ) -> BenchmarkResult:
     """Run a function `number` times after one run to warm up, `repeat` times over; kernels of a GPU by its events."""
-    if isinstance(function, DeviceFunction):
-        return BenchmarkResult(tuple(function.seconds(function.order_arguments(args, named), number, repeat)))
+    plain = python_function(function)
+    if isinstance(plain, DeviceFunction):
+        return BenchmarkResult(tuple(plain.seconds(plain.order_arguments(args, named), number, repeat)))
     function(*args, **named)
     results = []
     for _ in range(repeat):

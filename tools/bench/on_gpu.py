@@ -18,7 +18,9 @@ from compiling import Cost
 from contest import WrongResult
 from measure import Stats, interleaved
 from tir_mlir import Schedule, build
+from tir_mlir.runtime.call.fast_entry import python_function
 from tir_mlir.runtime.drivers.device_driver import DeviceDriver, active
+from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.script import tir as T
 from tir_mlir.target import CUDA
 
@@ -65,7 +67,9 @@ def product(target: CUDA, n: int, torch: Any = None) -> list[Cost]:
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-8, 8, (n, n)).astype(np.float32) for _ in range(2))
     c = np.zeros((n, n), np.float32)
-    rate = Stats.of(lib["main"].seconds([a, b, c], NUMBER, REPEAT)).rate(2e-12 * n**3)
+    function = python_function(lib["main"])
+    assert isinstance(function, DeviceFunction)
+    rate = Stats.of(function.seconds([a, b, c], NUMBER, REPEAT)).rate(2e-12 * n**3)
     if not np.array_equal(c, a @ b):
         raise WrongResult(f"the product of {n} x {n} numbers is wrong on the GPU")
     group = "kernels on the GPU"

@@ -7,8 +7,11 @@ import pytest
 from harness.opencl import need_opencl
 from programs.short import each, main
 
+from tir_mlir.build import build
 from tir_mlir.compat import gpu_targets
+from tir_mlir.compat.runtime import time_function
 from tir_mlir.dialect.diagnostics import ArgumentError, BuildError
+from tir_mlir.runtime.gpu.function import DeviceFunction
 
 ADD = main("A:1024 B:1024 C:1024", each("C:1024", "C[vi] = A[vi] + B[vi]"))
 WINDOW = main("A:1027 B:1024", each("B i:1024 k:3R", "B[vi] += A[vi + vk]", init="B[vi] = 0.0"))
@@ -42,6 +45,13 @@ def test_vector_add(tvm, target):
     lib["main"](a, b, c)
     np.testing.assert_allclose(c.numpy(), a.numpy() + b.numpy())
     assert lib.time_evaluator("main", dev, number=2)(a, b, c).mean > 0
+
+
+def test_kernels_are_timed_by_events_of_the_gpu(tvm, monkeypatch):
+    sch, _ = bound(tvm, ADD, "C")
+    lib = build(sch.mod, target="sm_80")
+    monkeypatch.setattr(DeviceFunction, "seconds", lambda self, args, number, repeat: [number / 8] * repeat)
+    assert time_function(lib["main"], (np.zeros(1024, "float32"),) * 3, {}, 2, 3).results == (0.25,) * 3
 
 
 def test_shared_memory(tvm):

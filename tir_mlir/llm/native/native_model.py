@@ -10,6 +10,8 @@ from tir_mlir.dialect.diagnostics import BuildError, GraphError
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.graph.memory.lower_main import ARENA_BYTES, ARENA_NAME, WEIGHTS_NAME
 from tir_mlir.llm.native.parts import KINDS, CompiledLayer, CompiledProgram, Parts
+from tir_mlir.runtime.call.fast_entry import python_function
+from tir_mlir.runtime.call.function import CompiledFunction
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 
 STEP = 128
@@ -51,9 +53,10 @@ class NativeModel:
         key = id(program), caches
         if key not in self._kernels:
             (function,) = program.library.values()
-            run = function.entries.words
+            compiled = python_function(function)
+            run = compiled.entries.words if isinstance(compiled, CompiledFunction) else 0
             if not run:
-                raise BuildError(f"{function.name}: code by LLVM's tools has no entry for language models")
+                raise BuildError(f"{function.signature.name}: code by LLVM's tools has no entry for language models")
             signature = function.signature
             known = self._words(words(signature, program.plan, caches))
             self._kernels[key] = self._words([run, len(signature.params), known])

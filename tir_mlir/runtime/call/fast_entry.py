@@ -209,6 +209,11 @@ def callable_for(function: Planned, signature: CallSignature, run: int, always_r
     return instance
 
 
+def python_function(function: object) -> object:
+    """The function in Python behind a callable of `callable_for`; any other is itself."""
+    return getattr(function, "_slow", function)
+
+
 class Plans:
     """The data of one function read by entry.c: struct function, and a ring of plans.
 

@@ -9,6 +9,7 @@ from tir_mlir import ptx
 from tir_mlir.dialect.ir import enter_context, held_module
 from tir_mlir.passes.lower.to_llvm import Follow
 from tir_mlir.ptx.program import run
+from tir_mlir.runtime.call.fast_entry import python_function
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.target import CUDA
@@ -30,7 +31,8 @@ def function_of(program: Any, chip: str = "sm_80", follow: Follow | None = None)
             follow=follow,
         )
         library = compile_program(compilation, BACK_END)
-    (function,) = library.values()
+    (function,) = map(python_function, library.values())
+    assert isinstance(function, DeviceFunction)
     return function
 
 
