@@ -156,6 +156,13 @@ class Library(_FunctionTable):
         return module
 
 
+def c_exporter(library: Library) -> Exporter:
+    """What writes a library for a CPU as files for C programs. Errors: BuildError for a library for a GPU."""
+    if not isinstance(library.exporter, Exporter):
+        raise BuildError(f"C programs call code for CPUs, and {', '.join(library)} is for a GPU; fix: another target")
+    return library.exporter
+
+
 _LIBRARY_ATTRIBUTES = frozenset(
     {"mlir", "timing", "schedule_origin", "exporter", "kernel_source", "_lower", "_driver", *Library.__dict__}
 )

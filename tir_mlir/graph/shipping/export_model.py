@@ -23,7 +23,7 @@ from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.c_model import CModel
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import c_entry, shared_libraries
-from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.library import Library, c_exporter
 from tir_mlir.runtime.progress import follow_build, stage
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import c_tools, files
@@ -73,9 +73,10 @@ def _export_plan(
         library = build(module, options.target, driver="jit" if for_host else "object", libs=options.libs)
     if for_web:
         return _web(library, out_dir, name, plan, written, ranges)
-    (signature,) = library.exporter.signatures
+    exporter = c_exporter(library)
+    (signature,) = exporter.signatures
     kernels = f"{name}_kernels"
-    runtime = shared_libraries.bundled_libraries(library.exporter.needed_libraries()) if for_host else {}
+    runtime = shared_libraries.bundled_libraries(exporter.needed_libraries()) if for_host else {}
     shipped = [file.name for file in runtime.values()]
     model = CModel(name, plan, c_entry.CEntry(signature, kernels), cpu, ranges, counts, shipped, checks)
     written |= {
@@ -136,7 +137,7 @@ def _library(library: Library, model: CModel, out_dir: Path) -> list[Path]:
         files.write_whole(dict(headers))
         c_tools.compile_c(out_dir / f"{name}.c", objects[1], f"-I{out_dir}")
         shared, static = Path(temporary, f"{name}.so"), Path(temporary, f"lib{name}.a")
-        needed = library.exporter.needed_libraries()
+        needed = c_exporter(library).needed_libraries()
         runtime = shared_libraries.bundled_libraries(needed)
         c_tools.link_shared(objects, str(shared), needed, model.functions, runtime)
         c_tools.archive(objects, static)

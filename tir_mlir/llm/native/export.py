@@ -23,7 +23,7 @@ from tir_mlir.llm.native.parts import KINDS, CompiledLayer, CompiledProgram, Par
 from tir_mlir.runtime.call.signature import BufferParam
 from tir_mlir.runtime.drivers import c_entry, shared_libraries
 from tir_mlir.runtime.drivers.c_entry import CEntry
-from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.library import Library, c_exporter
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import c_tools, files
 
@@ -65,7 +65,7 @@ def _kernels(parts: Parts, name: str) -> tuple[dict[tuple[int, tuple[str, ...]],
                 names[id(program)] = c_name = f"{name}_part{len(names)}"
                 libraries[c_name] = _library(program, c_name, parts.threads)
             c_name = names[id(program)]
-            (signature,) = libraries[c_name].exporter.signatures
+            (signature,) = c_exporter(libraries[c_name]).signatures
             kernels[id(program), caches] = NamedKernel(c_entry.CEntry(signature, c_name), program, caches)
     return kernels, libraries
 
@@ -131,7 +131,7 @@ def _binaries(libraries: Mapping[str, Library], name: str, out_dir: Path) -> lis
         for source, result in zip((f"{name}.c", "program.c"), objects[-2:], strict=True):
             c_tools.compile_c(out_dir / source, result, *options)
         needed = list(
-            dict.fromkeys(path for library in libraries.values() for path in library.exporter.needed_libraries())
+            dict.fromkeys(path for library in libraries.values() for path in c_exporter(library).needed_libraries())
         )
         shared, static, program = (Path(temporary, file) for file in (f"{name}.so", f"lib{name}.a", "program"))
         runtime = shared_libraries.bundled_libraries(needed)

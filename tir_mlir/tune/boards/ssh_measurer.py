@@ -30,7 +30,7 @@ from tir_mlir.runtime.cache.store import cached_text
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers.c_entry import CEntry, entries, size_values
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
-from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.library import Library, c_exporter
 from tir_mlir.runtime.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target import Target, chosen
@@ -314,7 +314,7 @@ def _compile_source(text: str, triple: str) -> bytes:
 
 def _entry(built: Library, call: BoardCall) -> CEntry:
     """The C function of a candidate."""
-    signatures = built.exporter.signatures
+    signatures = c_exporter(built).signatures
     name = "tir_candidate" if len(signatures) == 1 else None
     return next(e for e in entries(signatures, {}, "f", name) if e.signature.name == call.signature.name)
 
