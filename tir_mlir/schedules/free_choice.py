@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from tir_mlir.schedule import BlockHandle, Schedule
+from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
+
+if TYPE_CHECKING:
+    from tir_mlir.schedule.primitives import BlockLike
 
 
 class Free:
@@ -14,7 +18,7 @@ class Free:
     `free` unset: every parameter has its default, and the trace has no sampling step.
     """
 
-    def __init__(self, sch: Schedule, block: BlockHandle, free: bool):
+    def __init__(self, sch: Schedule, block: BlockLike, free: bool):
         self.sch, self.free = sch, free
         self.prefix = block_info(sch, sch.get_block(block) if isinstance(block, str) else block).name if free else ""
 

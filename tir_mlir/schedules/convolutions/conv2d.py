@@ -22,12 +22,13 @@ from tir_mlir.target import Target, chosen
 if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
     from tir_mlir.schedule.info import RegionInfo
+    from tir_mlir.schedule.primitives import BlockLike
 
 
 @all_or_nothing
 def conv2d(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     free: bool = False,

@@ -49,6 +49,7 @@ from tir_mlir.target import CUDA, AnyTarget, Target, chosen, resolved
 
 if TYPE_CHECKING:
     from tir_mlir.runtime.library import Library
+    from tir_mlir.schedule.primitives import BlockLike
 
 THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
@@ -62,7 +63,7 @@ and the memory that limit such a product, and starting them costs as much as rea
 @all_or_nothing
 def gemm(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: AnyTarget | str | None = None,
     threads: int | None = None,
     packed: str | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from typing import TYPE_CHECKING
 
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
@@ -11,6 +12,9 @@ from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.schedules.products.dequantization import inline_dequantizer, lane_split
 from tir_mlir.schedules.steps import all_or_nothing, place_epilogue
 from tir_mlir.target import Target, chosen
+
+if TYPE_CHECKING:
+    from tir_mlir.schedule.primitives import BlockLike
 
 THREAD_WORK = 1 << 17
 """The minimum number of matrix elements per thread."""
@@ -23,7 +27,7 @@ LONG = 512
 @all_or_nothing
 def gemv(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     free: bool = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
@@ -20,6 +21,9 @@ from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, merge_epilogue, parallelize
 from tir_mlir.target import Target, chosen
 
+if TYPE_CHECKING:
+    from tir_mlir.schedule.primitives import BlockLike
+
 ROWS = 32
 """The number of queries in a tile, if its scores fit in half of L2."""
 REUSE = 5
@@ -29,7 +33,7 @@ REUSE = 5
 @all_or_nothing
 def attention(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from math import ceil
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
@@ -28,6 +29,9 @@ from tir_mlir.schedules.rows.transpose import transpose, transposition
 from tir_mlir.schedules.steps import all_or_nothing, inline, parallelize
 from tir_mlir.target import Target, chosen
 
+if TYPE_CHECKING:
+    from tir_mlir.schedule.primitives import BlockLike
+
 VECTORS = 8
 """The number of vectors that the innermost loop should have."""
 THREAD_WORK = 1 << 15
@@ -37,7 +41,7 @@ THREAD_WORK = 1 << 15
 @all_or_nothing
 def elementwise(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -58,7 +62,7 @@ def elementwise(
 
 def elementwise_chain(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None,
     threads: int | None,
     reciprocal: bool,

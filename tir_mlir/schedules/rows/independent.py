@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
@@ -13,11 +14,14 @@ from tir_mlir.schedules.producers import Member, with_producers
 from tir_mlir.schedules.steps import all_or_nothing, parallelize
 from tir_mlir.target import Target, chosen
 
+if TYPE_CHECKING:
+    from tir_mlir.schedule.primitives import BlockLike
+
 
 @all_or_nothing
 def independent(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     free: bool = False,

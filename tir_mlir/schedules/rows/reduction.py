@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
@@ -26,6 +27,9 @@ from tir_mlir.schedules.rows.fused_row import fused_row, pays
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, parallelize
 from tir_mlir.target import Target, chosen
 
+if TYPE_CHECKING:
+    from tir_mlir.schedule.primitives import BlockLike
+
 THREAD_WORK = 1 << 16
 """The minimum number of elements per thread."""
 STEPS = (1, 2, 4, 8, 16)
@@ -39,7 +43,7 @@ STREAMS = 8
 @all_or_nothing
 def reduction(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     free: bool = False,

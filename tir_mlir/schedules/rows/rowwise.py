@@ -28,6 +28,7 @@ from tir_mlir.target import Target, chosen
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
+    from tir_mlir.schedule.primitives import BlockLike
 
 VECTORS = 8
 """The number of vectors per tile if lanes are rows."""
@@ -38,7 +39,7 @@ ROW_WORK = 1 << 14
 @all_or_nothing
 def rowwise(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -61,7 +62,7 @@ def rowwise(
 
 def schedule_rows(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None,
     threads: int | None,
     reciprocal: bool,
@@ -229,7 +230,7 @@ def _fits_lanes(member: Member, lane: str, lanes: int) -> bool:
 
 def softmax(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
@@ -244,7 +245,7 @@ def softmax(
 
 def layer_norm(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
@@ -22,6 +23,9 @@ from tir_mlir.schedules.block_queries import (
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.steps import all_or_nothing, parallelize
 from tir_mlir.target import Target, chosen
+
+if TYPE_CHECKING:
+    from tir_mlir.schedule.primitives import BlockLike
 
 SQUARE = 8
 """Side of the squares that are transposed in registers."""
@@ -72,7 +76,7 @@ def _is_transposed(read: RegionInfo, lane: str, copy: bool) -> bool:
 @all_or_nothing
 def transpose(
     sch: Schedule,
-    block: BlockHandle,
+    block: BlockLike,
     target: Target | str | None = None,
     threads: int | None = None,
     free: bool = False,
