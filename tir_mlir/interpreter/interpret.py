@@ -8,7 +8,7 @@ import linecache
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from mlir import ir
@@ -97,6 +97,36 @@ class InterpretedProgram:
                 self.call(*args)
         except RAISED as error:
             raise self.diagnoser.add_location(error) from None
+
+
+@overload
+def interpret(
+    program: object,
+    *arrays: object,
+    name: str | None = None,
+    exact: bool = False,
+    strict: bool = False,
+    unset: Sequence[str] = (),
+    breakpoints: Mapping[str, Breakpoint] | Sequence[str] = (),
+    kernels: Mapping[str, Callable[..., object]] | None = None,
+    target: None = None,
+    **named: object,
+) -> Report: ...
+
+
+@overload
+def interpret(
+    program: object,
+    *arrays: object,
+    name: str | None = None,
+    exact: bool = False,
+    strict: bool = False,
+    unset: Sequence[str] = (),
+    breakpoints: Mapping[str, Breakpoint] | Sequence[str] = (),
+    kernels: Mapping[str, Callable[..., object]] | None = None,
+    target: str | AnyTarget,
+    **named: object,
+) -> ProgramReport: ...
 
 
 def interpret(
