@@ -151,8 +151,13 @@ def _emit_operation(symbol: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
 
 def affine(size: Size, names: Sequence[str]) -> ir.AffineExpr | None:
     """A size as an affine expression of symbols in the order of `names`; None if it is not affine."""
+
+    def symbol(leaf: IntExpr) -> ir.AffineExpr:
+        assert isinstance(leaf, Symbol)  # a size has no other names
+        return ir.AffineExpr.get_symbol(list(names).index(leaf.name))
+
     try:
-        return to_affine(parse(size), lambda leaf: ir.AffineExpr.get_symbol(list(names).index(leaf.name)))
+        return to_affine(parse(size), symbol)
     except NotAffine:
         return None
 

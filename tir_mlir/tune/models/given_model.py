@@ -23,19 +23,19 @@ def given_model(value: Any) -> tuple[Graph, Sequence[Array] | None] | None:
 
     Raises TuneError for a module of PyTorch without inputs, and what an import raises.
     """
-    inputs = None
+    model, inputs = value, None
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Sequence):
-        value, inputs = value
-    if isinstance(value, Graph):
-        return value, inputs
-    if isinstance(value, Function):
-        return Graph(value.isolated_module, name=value.name), inputs
-    if isinstance(value, IRModule) and value.graphs:
-        return Graph(value), inputs
-    if not hasattr(value, "state_dict"):
+        model, inputs = value
+    if isinstance(model, Graph):
+        return model, inputs
+    if isinstance(model, Function):
+        return Graph(model.isolated_module, name=model.name), inputs
+    if isinstance(model, IRModule):
+        return (Graph(model), inputs) if model.graphs else None
+    if not hasattr(model, "state_dict"):
         return None
     if inputs is None:
-        raise TuneError(f"the module {type(value).__name__} has no inputs; fix: a tuple (module, (x, ...))")
+        raise TuneError(f"the module {type(model).__name__} has no inputs; fix: a tuple (module, (x, ...))")
     from tir_mlir.graph.importers.torch_export.from_torch import from_torch
 
-    return from_torch(value, tuple(inputs)), inputs
+    return from_torch(model, tuple(inputs)), inputs

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mlir import ir
 
@@ -23,9 +22,6 @@ from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.program_identity import identity
 from tir_mlir.tune.records.recorded_program import recorded_program
 
-if TYPE_CHECKING:
-    from tir_mlir.tune.records.program_identity import Program
-
 
 @dataclass(frozen=True)
 class BuildContext:
@@ -34,7 +30,7 @@ class BuildContext:
     databases: tuple[Database, ...]
     outer: Finder | None
 
-    def __call__(self, program: Program, target: AnyTarget | str, threads: int | None = None) -> ScheduledProgram:
+    def __call__(self, program: object, target: AnyTarget | str, threads: int | None = None) -> ScheduledProgram:
         """What to build: a schedule, a scheduled program as it is, else the best record or, for a CPU, the library's.
 
         threads: None is as many as the databases are for.

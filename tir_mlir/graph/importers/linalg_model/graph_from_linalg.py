@@ -239,7 +239,7 @@ def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> lis
     """
     func = direct_ops(module.operation)[0]
     body = func.regions[0].blocks[0]
-    args = list(body.arguments)
+    args: list[ir.Value] = list(body.arguments)
     read = [n for n, arg in enumerate(args) if any(not isa(use.owner, TensorDimOp) for use in arg.uses)]
     for dim_op in [d for d in views_in(func, TensorDimOp) if d.source in args]:
         op, axis = dim_op.op, dim_op.axis.owner
