@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from optuna import Study
     from optuna.storages import BaseStorage
-    from optuna.storages.journal._file import BaseJournalFileLock
+    from optuna.storages.journal import JournalFileOpenLock, JournalFileSymlinkLock
     from optuna.trial import FrozenTrial
 
 
@@ -258,7 +258,7 @@ def without_password(url: str) -> str:
     return f"{scheme}{sign}{login.partition(':')[0]}{at_sign}{host}"
 
 
-def mend(path: Path, lock: BaseJournalFileLock) -> None:
+def mend(path: Path, lock: JournalFileOpenLock | JournalFileSymlinkLock) -> None:
     """Cut a last line that its writer did not finish: optuna would append to it, and read neither."""
     with open(path, "r+b") as file:
         if _ends_well(file):
