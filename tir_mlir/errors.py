@@ -19,6 +19,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     IntrinError,
     LinalgError,
     LoweringError,
+    MachineError,
     NotAffine,
     NotAffineMapError,
     NotAnAttribute,
@@ -48,8 +49,8 @@ from tir_mlir.dialect.diagnostics.errors import (
 __all__ = [
     "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "BuildWarning",
     "DeviceError", "ForkError", "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError",
-    "IntrinError", "LinalgError", "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked",
-    "NotInterpreted", "NotProvable", "OutOfBoundsError", "PtxError", "RaceError", "ScheduleError",
+    "IntrinError", "LinalgError", "LoweringError", "MachineError", "NotAffine", "NotAffineMapError", "NotAnAttribute",
+    "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "PtxError", "RaceError", "ScheduleError",
     "ScheduleWarning", "ScriptError", "ScriptWarning", "StepError", "StepIndexError", "StepTypeError",
     "StepValueError", "TirError", "ToolError", "TraceError", "TuneError", "TuneWarning", "UnwrittenError",
     "VerifyError",

@@ -302,7 +302,7 @@ def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tu
     """
     if view.op is None or not isa(view.op, SubviewOp):
         return None
-    offsets, sizes, strides = _subview_parts(view.op)
+    offsets, sizes, strides = subview_parts(view.op)
     dims = kept_dims(view.shape, [e.as_constant() for e in sizes])
     if _has_dynamic_stride(view.op) or any(s != 1 for s in strides) or dims is None:
         return None
@@ -337,11 +337,11 @@ def _has_dynamic_stride(op: ir.Operation) -> bool:
 
 def _extents(buffer: Buffer) -> list[Index]:
     if buffer.is_view and None in buffer.shape:
-        return _subview_parts(buffer.op)[1]  # type: ignore[arg-type]
+        return subview_parts(buffer.op)[1]  # type: ignore[arg-type]
     return buffer.dims
 
 
-def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int]]:
+def subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int]]:
     """Offsets, sizes and (static) strides of a subview, one per dimension of its source."""
     segments = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)
@@ -357,7 +357,7 @@ def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int
 
 def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) -> tuple[list[Index], list[Index]]:
     """A region of a view as a region of its source; dropped unit dimensions are restored."""
-    offsets, sizes, strides = _subview_parts(op)
+    offsets, sizes, strides = subview_parts(op)
     if len(mins) < len(offsets):
         shape = Buffer(op.results[0]).shape
         dims = kept_dims(shape, [e.as_constant() for e in sizes]) or list(range(len(shape)))

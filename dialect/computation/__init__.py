@@ -8,6 +8,7 @@ from tir_mlir.dialect.computation.matching import Alignment as Alignment
 from tir_mlir.dialect.computation.matching import IntrinMatch as IntrinMatch
 from tir_mlir.dialect.computation.matching import Mismatch as Mismatch
 from tir_mlir.dialect.computation.matching import ParamBinding as ParamBinding
+from tir_mlir.dialect.computation.matching import SizeValue as SizeValue
 from tir_mlir.dialect.computation.matching import alignments as alignments
 from tir_mlir.dialect.computation.matching import match as match
 from tir_mlir.dialect.computation.raising import raise_form as raise_form

@@ -1,16 +1,17 @@
 """The canonical form of a pure tensor computation: iterators, operands with index maps, and a scalar payload.
 
 It is equivalent to one `linalg.generic`: for every point x of a box of iterators,
-`out[map(x)] = payload(operands at x)`.
+`out[map(x)] = payload(operands at x)`. The value, and whether it is stored, may depend on affine conditions on x.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from tir_mlir.dialect.computation.scalar_tree import Tree
+from tir_mlir.dialect.computation.scalar_tree import Scalar, Tree
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, same_indices
 
@@ -62,13 +63,32 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Form:
-    """`operands[output] = payload` at every point of the box of `axes`, preceded by a fill with `init`, if any.
+class Condition:
+    """`row * iterators + base >= 0`, or `== 0` if `is_eq`; `base` over outer values."""
 
-    partial_init: the init runs only in some iterations of the outer loops.
-    top: the raised op.
-    keep: objects that must live as long as the form (values do not keep their module alive).
-    """
+    row: tuple[int, ...]
+    base: Index
+    is_eq: bool = False
+
+    def is_equal_to(self, condition: Condition) -> bool:
+        equal = (self.row, self.is_eq) == (condition.row, condition.is_eq)
+        return equal and self.base.is_equal_to(condition.base)
+
+
+@dataclass(frozen=True)
+class SizeParam:
+    """An index parameter of a function: its argument, and the least and greatest value that the function assumes."""
+
+    number: int
+    name: str
+    value: ir.Value
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True)
+class Form:
+    """`operands[output] = payload` at every point of the box of `axes`, preceded by a fill with `init`, if any."""
 
     axes: tuple[Axis, ...]
     operands: tuple[Operand, ...]
@@ -76,13 +96,40 @@ class Form:
     payload: Tree
     init: Tree | None = None
     partial_init: bool = False
+    """Whether the init runs only in some iterations of the outer loops."""
+    conditions: tuple[Condition, ...] = ()
+    """Those of the leaves `Guard` of the payload."""
+    sizes: tuple[SizeParam, ...] = ()
+    """The index parameters of a described instruction."""
     top: Top | None = field(default=None, compare=False)
+    """The raised op."""
+    values: Mapping[Tree, ir.Value] = field(default_factory=dict, compare=False, repr=False)
+    """What computes the nodes of the payload."""
     keep: object = field(default=None, compare=False, repr=False)
+    """Objects that must live as long as the form (values do not keep their module alive)."""
 
     def drop_axis(self, column: int) -> Form:
         """The form without an iterator of extent 1."""
-        cut = tuple(replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands)
-        return replace(self, axes=self.axes[:column] + self.axes[column + 1 :], operands=cut)
+
+        def cut(row: tuple[int, ...]) -> tuple[int, ...]:
+            return row[:column] + row[column + 1 :]
+
+        return replace(
+            self,
+            axes=self.axes[:column] + self.axes[column + 1 :],
+            operands=tuple(replace(o, rows=tuple(map(cut, o.rows))) for o in self.operands),
+            conditions=tuple(replace(c, row=cut(c.row)) for c in self.conditions),
+        )
+
+    @property
+    def takes_conditions(self) -> bool:
+        """Whether conditions, sizes or numbers of a block can be in it."""
+        return bool(self.conditions or self.sizes) or any(isinstance(t, Scalar) for t in self.values)
+
+    @property
+    def rows(self) -> list[tuple[int, ...]]:
+        """The factors of the iterators in each index and condition."""
+        return [row for o in self.operands for row in o.rows] + [c.row for c in self.conditions]
 
     def canonical(self) -> Form:
         """The form without unit iterators, and with iterators fused that form one linear index everywhere."""
@@ -104,8 +151,7 @@ def _mergeable(form: Form) -> tuple[int, int] | None:
         for outer, outer_axis in enumerate(form.axes):
             if outer == inner or outer_axis.kind != axis.kind:
                 continue
-            rows = [row for o in form.operands for row in o.rows]
-            if all(row[outer] == row[inner] * size for row in rows):
+            if all(row[outer] == row[inner] * size for row in form.rows):
                 return outer, inner
     return None
 

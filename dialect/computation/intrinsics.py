@@ -16,6 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable
 from tir_mlir.dialect.computation.raising import raise_form
+from tir_mlir.dialect.computation.scalar_params import size_params
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, enter_context, funcs
 from tir_mlir.extensions import extension_point
@@ -135,7 +136,8 @@ class TensorIntrin:
 @lru_cache(maxsize=64)
 def _form(text: str) -> Form:
     parsed = _parse(text)
-    return replace(raise_form(parsed.func), keep=parsed.module)
+    form = raise_form(parsed.func, guarded=True)
+    return replace(form, keep=parsed.module, sizes=tuple(size_params(parsed.func)))
 
 
 @lru_cache(maxsize=64)
@@ -168,7 +170,7 @@ def _check(intrinsic: TensorIntrin) -> None:
         _check_params(func, f'the {what} of "{name}"')
     _check_same(desc, impl, name)
     try:
-        form = raise_form(desc)
+        form = raise_form(desc, guarded=True)
     except NotRaisable as error:
         raise IntrinError(f'the description of "{name}" is not a pure tensor computation: {error}') from error
     _check_operands(desc, form, name)
@@ -176,9 +178,7 @@ def _check(intrinsic: TensorIntrin) -> None:
 
 def _check_params(func: Func, what: str) -> None:
     for number, arg in enumerate(func.args):
-        if not isinstance(arg.type, ir.MemRefType):
-            raise IntrinError(f"{what}: parameter {func.arg_name(number)} is not a buffer; only buffers are allowed")
-        if None in Buffer(arg).shape:
+        if isinstance(arg.type, ir.MemRefType) and None in Buffer(arg).shape:
             raise IntrinError(f"{what}: the shape of {func.arg_name(number)} must be constant")
 
 

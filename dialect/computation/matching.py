@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice, permutations
+from typing import TypeVar
 
 from mlir import ir
 
 from tir_mlir.dialect.computation import scalar_tree
-from tir_mlir.dialect.computation.form import Axis, Form, Operand
-from tir_mlir.dialect.ir import Buffer, Index, same_indices
+from tir_mlir.dialect.computation.form import Axis, Condition, Form, Operand
+from tir_mlir.dialect.computation.scalar_params import specializations
+from tir_mlir.dialect.computation.scalar_tree import Guard, Leaf, Scalar, Tree
+from tir_mlir.dialect.ir import Buffer, Index, same_indices, step
 
+_Kind = TypeVar("_Kind", Leaf, Guard)
 _KINDS = {"S": "spatial", "R": "reduce"}
 _MAX_ORDERS = 720  # iterator orders tried to describe a mismatch; a match needs none
 
@@ -29,11 +34,26 @@ class ParamBinding:
     base: tuple[Index, ...]
     dims: tuple[int | None, ...]
     added: tuple[int, ...] = ()
+    smaller: tuple[tuple[int, int], ...] = ()
+    """Dimensions of the parameter of which less is accessed, and how much."""
+
+    @property
+    def shape(self) -> list[int]:
+        """The part of the parameter that is accessed."""
+        return [dict(self.smaller).get(d, size or 0) for d, size in enumerate(self.param.shape)]
 
     @property
     def sizes(self) -> list[int]:
         """Extents of the window, one per dimension of the buffer."""
-        return [1 if d is None else self.param.shape[d] or 0 for d in self.dims]
+        return [1 if d is None else self.shape[d] for d in self.dims]
+
+
+@dataclass(frozen=True)
+class SizeValue:
+    """What an index parameter is in a block: in every instance within its bounds, or else taken as the nearer one."""
+
+    index: Index
+    clamped: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,7 +62,13 @@ class IntrinMatch:
 
     axes: tuple[tuple[Axis, Axis], ...]
     bindings: tuple[ParamBinding, ...]
-    keep: object = field(default=None, compare=False, repr=False)  # the forms, whose modules hold the values
+    sizes: Mapping[int, SizeValue]
+    """The index parameters, by argument."""
+    numbers: Mapping[int, Tree]
+    """The other scalar parameters, by argument, as computations of the block."""
+    block: Form
+    keep: object = field(default=None, compare=False, repr=False)
+    """The form of the intrinsic, whose module holds the values."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +80,16 @@ class Mismatch:
 
     def __str__(self) -> str:
         return "; ".join(self.differences)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The block's operand, condition and computation for each operand, condition and scalar parameter of the
+    intrinsic, by argument."""
+
+    operands: tuple[int, ...]
+    conditions: tuple[int, ...]
+    numbers: Mapping[int, Tree]
 
 
 @dataclass(frozen=True)
@@ -70,29 +106,35 @@ def match(block: Form, intrin: Form) -> IntrinMatch | list[Mismatch]:
     Names and order of iterators are irrelevant, and operands of commutative ops may be swapped; unit iterators and
     single-point dimensions are ignored.
     """
-    intrin_form, block_form = intrin.canonical(), block.canonical()
+    block_form, refused = block.canonical(), []
+    for specialized, fixed in specializations(intrin):
+        intrin_form = specialized.canonical()
+        if fixed and _counts(intrin_form) != _counts(block_form):
+            continue
+        matched = _match(block_form, intrin_form)
+        if isinstance(matched, IntrinMatch):
+            sizes = {n: SizeValue(Index.constant(size)) for n, size in fixed.items()}
+            return replace(matched, sizes={**sizes, **matched.sizes})
+        refused += matched
+    best: dict[str, Mismatch] = {}
+    for mismatch in sorted(refused, key=lambda m: m.weight):
+        best.setdefault(str(mismatch), mismatch)
+    return list(best.values())[:2]
+
+
+def _counts(form: Form) -> tuple[int, int]:
+    return len(form.axes), len(form.conditions)
+
+
+def _match(block_form: Form, intrin_form: Form) -> IntrinMatch | list[Mismatch]:
     common = _init_difference(intrin_form, block_form)
-    ways = [
-        c
-        for c in scalar_tree.correspondences(
-            intrin_form.payload, block_form.payload, {intrin_form.output: block_form.output}
-        )
-    ]
-    ways = [c for c in ways if len(c) == len(intrin_form.operands) == len(block_form.operands)]
+    ways = _ways(intrin_form, block_form)
     mismatches: list[Mismatch] = []
     for way in ways if not common else []:
-        operands = tuple(way[n] for n in range(len(intrin_form.operands)))
-        axes = _pair_axes(intrin_form, block_form, operands)
-        if axes is None:
-            continue
-        bindings = _bindings(intrin_form, block_form, operands)
-        if isinstance(bindings, str):
-            mismatches.append(Mismatch((bindings,), 1))
-        elif not (type_differences := _type_differences(intrin_form, block_form, operands)):
-            pairs = tuple((intrin_form.axes[n], block_form.axes[m]) for n, m in enumerate(axes))
-            return IntrinMatch(pairs, tuple(bindings), (intrin_form, block_form))
-        else:
-            mismatches.append(Mismatch(tuple(type_differences), len(type_differences)))
+        matched = _match_way(intrin_form, block_form, way)
+        if isinstance(matched, IntrinMatch):
+            return matched
+        mismatches += [Mismatch(tuple(matched), len(matched))] if matched else []
     if not ways:
         mismatches.append(_without_payload(intrin_form, block_form, common))
     for candidate in _candidates(intrin_form, block_form, ways):
@@ -100,10 +142,47 @@ def match(block: Form, intrin: Form) -> IntrinMatch | list[Mismatch]:
         weight = len(differences) + _axis_weight(intrin_form, block_form, candidate)
         if differences:
             mismatches.append(Mismatch(tuple(differences), weight))
-    best: dict[str, Mismatch] = {}
-    for mismatch in sorted(mismatches, key=lambda m: m.weight):
-        best.setdefault(str(mismatch), mismatch)
-    return list(best.values())[:2]
+    return mismatches
+
+
+def _match_way(intrin: Form, block: Form, way: _Way) -> IntrinMatch | list[str]:
+    """The match in one way, or its differences; none if the iterators differ."""
+    axes = _pair_axes(intrin, block, way)
+    if axes is None:
+        return []
+    pairs = tuple((intrin.axes[n], block.axes[m]) for n, m in enumerate(axes))
+    sizes = _sizes(intrin, block, way, pairs)
+    bindings = _bindings(intrin, block, way.operands, pairs)
+    if isinstance(sizes, str) or isinstance(bindings, str):
+        return [text for text in (sizes, bindings) if isinstance(text, str)]
+    differences = _type_differences(intrin, block, way.operands)
+    return differences or IntrinMatch(pairs, tuple(bindings), sizes, way.numbers, block, intrin)
+
+
+def _ways(intrin: Form, block: Form) -> list[_Way]:
+    """The ways in which the payloads are equal."""
+    start: dict[Tree, Tree] = {Leaf(intrin.output): Leaf(block.output)}
+    ways = (_way(intrin, block, p) for p in scalar_tree.correspondences(intrin.payload, block.payload, start))
+    return [way for way in ways if way is not None]
+
+
+def _way(intrin: Form, block: Form, pairs: scalar_tree.Pairs) -> _Way | None:
+    """A way from pairs of leaves; None if they leave out a part of the block, or a number varies in it."""
+    operands = tuple(b.operand for a, b in sorted(_of_kind(pairs, Leaf), key=lambda p: p[0].operand))
+    conditions = tuple(b.condition for a, b in sorted(_of_kind(pairs, Guard), key=lambda p: p[0].condition))
+    numbers = {scalar_tree.scalar_number(a): b for a, b in pairs.items() if not isinstance(a, Leaf | Guard)}
+    uniform = {n for tree in numbers.values() for n in scalar_tree.leaves(tree)}
+    if any(block.operands[n].used_rows for n in uniform) or any(
+        block.values[b].type != intrin.values[a].type for a, b in pairs.items() if not isinstance(a, Leaf | Guard)
+    ):
+        return None
+    counts = len(operands), len(conditions), len(block.conditions), {*operands} | uniform
+    wanted = len(intrin.operands), len(intrin.conditions), len(conditions), {*range(len(block.operands))}
+    return _Way(operands, conditions, numbers) if counts == wanted else None
+
+
+def _of_kind(pairs: scalar_tree.Pairs, kind: type[_Kind]) -> list[tuple[_Kind, _Kind]]:
+    return [(a, b) for a, b in pairs.items() if isinstance(a, kind) and isinstance(b, kind)]
 
 
 @dataclass(frozen=True)
@@ -129,57 +208,64 @@ def alignments(block: Form, intrin: Form) -> list[Alignment]:
     intrin_form, block_form = intrin.canonical(), block.canonical()
     common = _init_difference(intrin_form, block_form)
     by_operands: dict[tuple[int, ...], Alignment] = {}
-    for pairs in scalar_tree.correspondences(
-        intrin_form.payload, block_form.payload, {intrin_form.output: block_form.output}
-    ):
-        if len(pairs) == len(intrin_form.operands) == len(block_form.operands):
-            operands = tuple(pairs[n] for n in range(len(intrin_form.operands)))
-            if operands not in by_operands:
-                by_operands[operands] = _alignment(intrin_form, block_form, operands, common)
+    for way in _ways(intrin_form, block_form):
+        if way.operands not in by_operands:
+            by_operands[way.operands] = _alignment(intrin_form, block_form, way, common)
     if not by_operands:
         return [Alignment((), (), _without_payload(intrin_form, block_form, common).differences)]
     return sorted(by_operands.values(), key=lambda w: len(w.differences))
 
 
-def _alignment(intrin: Form, block: Form, operands: tuple[int, ...], common: Sequence[str]) -> Alignment:
-    axes = _pair_axes(intrin, block, operands)
-    bindings = _bindings(intrin, block, operands) if axes is not None else []
+def _alignment(intrin: Form, block: Form, way: _Way, common: Sequence[str]) -> Alignment:
+    operands = way.operands
+    axes = _pair_axes(intrin, block, way)
+    matched = _match_way(intrin, block, way) if axes is not None else []
     if axes is not None:
-        unlike = [bindings] if isinstance(bindings, str) else []
-        differences = [*common, *unlike, *_type_differences(intrin, block, operands)]
+        differences = [*common, *(matched if isinstance(matched, list) else [])]
     else:
-        order = dict(enumerate(operands))
-        tried = [(c, _differences(intrin, block, c)) for c in _candidates(intrin, block, [order])]
+        tried = [(c, _differences(intrin, block, c)) for c in _candidates(intrin, block, [way])]
         best, map_differences = min(tried, key=lambda t: len(t[1]) + _axis_weight(intrin, block, t[0]))
         axes, differences = best.axes, [*common, *map_differences]
     numbers = sorted(range(len(operands)), key=lambda n: ir.BlockArgument(intrin.operands[n].buffer.value).arg_number)
     names = {intrin.operands[n].buffer.name: block.operands[operands[n]].buffer.name for n in numbers}
-    pairs = tuple((intrin.axes[n], block.axes[m]) for n, m in enumerate(axes))
-    match_ = None
-    if not differences and not isinstance(bindings, str):
-        match_ = IntrinMatch(pairs, tuple(bindings), (intrin, block))
-    return Alignment(tuple(names.items()), tuple((a.name, b.name) for a, b in pairs), tuple(differences), match_)
+    pairs = tuple((intrin.axes[n].name, block.axes[m].name) for n, m in enumerate(axes))
+    match_ = matched if isinstance(matched, IntrinMatch) and not differences else None
+    return Alignment(tuple(names.items()), pairs, tuple(differences), match_)
 
 
 # --- alignment of iterators ----------------------------------------------------------------------------------------
 
 
-def _columns(form: Form, operands: Sequence[int]) -> list[tuple]:
-    """The signature of each iterator of a form: extent, kind and its factors in every index."""
+@dataclass(frozen=True)
+class _Column:
+    """An iterator: its extent (None: not constant), its kind, and its factors in every index and condition."""
+
+    extent: int | None
+    kind: str
+    factors: tuple[tuple[int, ...], ...]
+
+    def takes(self, column: _Column) -> bool:
+        """Whether a block's iterator may be there for this one of an intrinsic."""
+        sized = self.extent is None or self.extent == column.extent
+        return sized and (self.kind, self.factors) == (column.kind, column.factors)
+
+
+def _columns(form: Form, operands: Sequence[int], conditions: Sequence[int]) -> list[_Column]:
     rows_of_operands = [[form.operands[n].rows[d] for d in form.operands[n].used_rows] for n in operands]
+    rows_of_operands += [[form.conditions[n].row] for n in conditions]
     columns = []
     for number, axis in enumerate(form.axes):
         factors = tuple(tuple(row[number] for row in rows) for rows in rows_of_operands)
-        columns.append((axis.extent.as_constant(), axis.kind, factors))
+        columns.append(_Column(axis.extent.as_constant(), axis.kind, factors))
     return columns
 
 
-def _pair_axes(intrin: Form, block: Form, operands: Sequence[int]) -> tuple[int, ...] | None:
-    """The block's iterator for each of the intrinsic's; None unless all their signatures agree."""
-    free = dict(enumerate(_columns(block, operands)))
+def _pair_axes(intrin: Form, block: Form, way: _Way) -> tuple[int, ...] | None:
+    """The block's iterator for each of the intrinsic's; None unless all their columns agree."""
+    free = dict(enumerate(_columns(block, way.operands, way.conditions)))
     pairs = []
-    for column in _columns(intrin, range(len(intrin.operands))):
-        number = next((n for n, c in free.items() if c == column and c[0] is not None), None)
+    for column in _columns(intrin, range(len(intrin.operands)), range(len(intrin.conditions))):
+        number = next((n for n, c in free.items() if column.takes(c)), None)
         if number is None:
             return None
         del free[number]
@@ -187,24 +273,57 @@ def _pair_axes(intrin: Form, block: Form, operands: Sequence[int]) -> tuple[int,
     return tuple(pairs) if not free else None
 
 
-def _candidates(intrin: Form, block: Form, ways: Sequence[dict[int, int]]) -> Iterator[_OperandPairing]:
+def _sizes(intrin: Form, block: Form, way: _Way, axes: Sequence[tuple[Axis, Axis]]) -> dict[int, SizeValue] | str:
+    """The index parameters, from the extents and the conditions of the block; or why there is none for one."""
+    extents = [(a.extent, b.extent, False) for a, b in axes]
+    limits = []
+    for number, condition in enumerate(intrin.conditions):
+        there = block.conditions[way.conditions[number]]
+        if condition.is_eq != there.is_eq:
+            return "condition: one of the two is an equality"
+        limits.append((condition.base, there.base, _is_upper_limit(condition)))
+    values: dict[int, SizeValue] = {}
+    for wanted, index, clamped in [*extents, *limits]:
+        params = [p for p in intrin.sizes if wanted.uses(p.value)]
+        if len(params) > 1 or (params and step(wanted, params[0].value) != 1):
+            return "condition: more than one parameter, or a multiple of one, is in one condition"
+        known = {p.value: Index.constant(0) for p in params}
+        value = (index - wanted.substitute(known)).simplify()
+        if not params and not value.is_equal_to(0):
+            return "condition: the block is limited by other numbers than the intrinsic"
+        for param in params:
+            size = values.setdefault(param.number, SizeValue(value, clamped))
+            if not size.index.is_equal_to(value):
+                return f"parameter {param.name}: the block has two different values for it"
+            values[param.number] = SizeValue(value, size.clamped and clamped)
+    return values
+
+
+def _is_upper_limit(condition: Condition) -> bool:
+    """Whether a condition is `iterator < size`, for which any size beyond the extent is as good as that."""
+    return not condition.is_eq and sorted(condition.row) == [-1] + [0] * (len(condition.row) - 1)
+
+
+def _candidates(intrin: Form, block: Form, ways: Sequence[_Way]) -> Iterator[_OperandPairing]:
     for way in ways:
-        operands = tuple(way[n] for n in range(len(intrin.operands)))
         if len(intrin.axes) != len(block.axes):
-            yield _OperandPairing(operands, ())
+            yield _OperandPairing(way.operands, ())
             continue
         for axes in islice(permutations(range(len(block.axes))), _MAX_ORDERS):
-            yield _OperandPairing(operands, axes)
+            yield _OperandPairing(way.operands, axes)
 
 
 # --- windows -----------------------------------------------------------------------------------------------------
 
 
-def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[ParamBinding] | str:
+def _bindings(
+    intrin: Form, block: Form, operands: Sequence[int], axes: Sequence[tuple[Axis, Axis]]
+) -> list[ParamBinding] | str:
     """The window of every parameter, or the reason why there is none."""
     by_param: dict[Buffer, ParamBinding] = {}
+    extents = [b.extent.as_constant() for _, b in axes]
     for number, operand in enumerate(intrin.operands):
-        binding = _window(operand, block.operands[operands[number]])
+        binding = _window(operand, block.operands[operands[number]], extents)
         first = by_param.setdefault(operand.buffer, binding)
         if first.buffer != binding.buffer or first.dims != binding.dims or not same_indices(first.base, binding.base):
             return (
@@ -214,9 +333,9 @@ def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[ParamB
     return sorted(by_param.values(), key=lambda b: ir.BlockArgument(b.param.value).arg_number)
 
 
-def _window(parameter: Operand, region: Operand) -> ParamBinding:
+def _window(parameter: Operand, region: Operand, extents: Sequence[int | None]) -> ParamBinding:
     """The window of a parameter. Dimensions are paired from last to first, unit dimensions of the parameter with single
-    points of the buffer."""
+    points of the buffer. extents: of the iterators of the parameter."""
     pair = dict(zip(parameter.used_rows, region.used_rows, strict=True))
     dims: list[int | None] = [None] * len(region.rows)
     added = []
@@ -231,7 +350,13 @@ def _window(parameter: Operand, region: Operand) -> ParamBinding:
         else:
             added.append(number)
     base = [b if d is None else (b - parameter.base[d]).simplify() for b, d in zip(region.base, dims, strict=True)]
-    return ParamBinding(parameter.buffer, region.buffer, tuple(base), tuple(dims), tuple(added))
+    smaller = []
+    for number, (row, size) in enumerate(zip(parameter.rows, parameter.buffer.shape, strict=True)):
+        counts = [(f, n) for f, n in zip(row, extents, strict=True) if f]
+        accessed = 1 + sum(abs(f) * ((n or 1) - 1) for f, n in counts)
+        if all(n is not None for _, n in counts) and accessed < (size or 0):
+            smaller.append((number, accessed))
+    return ParamBinding(parameter.buffer, region.buffer, tuple(base), tuple(dims), tuple(added), tuple(smaller))
 
 
 # --- differences -----------------------------------------------------------------------------------------------------
@@ -264,7 +389,7 @@ def _without_payload(intrin: Form, block: Form, common: Sequence[str]) -> Mismat
 
 def _payload_difference(intrin: Form, block: Form) -> str:
     full = scalar_tree.structure_text(intrin.payload, False) == scalar_tree.structure_text(block.payload, False)
-    texts = [scalar_tree.text(f.payload, lambda n, f=f: f.operands[n].buffer.name, full) for f in (intrin, block)]
+    texts = [scalar_tree.text(f.payload, partial(_leaf_text, f), full) for f in (intrin, block)]
     if texts[0] == texts[1]:
         texts = [scalar_tree.structure_text(f.payload) for f in (intrin, block)]
     if texts[0] == texts[1]:
@@ -272,6 +397,17 @@ def _payload_difference(intrin: Form, block: Form) -> str:
         counts = len(intrin.operands), len(block.operands)
         return f"operands: the intrinsic has {counts[0]} ({maps[0]}), the block {counts[1]} ({maps[1]})"
     return f"payload: the intrinsic computes {texts[0]}, the block computes {texts[1]}"
+
+
+def _leaf_text(form: Form, leaf: Leaf | Guard | Scalar) -> str:
+    if isinstance(leaf, Leaf):
+        return form.operands[leaf.operand].buffer.name
+    if isinstance(leaf, Scalar):
+        return next((p.name for p in form.sizes if p.number == leaf.number), f"parameter {leaf.number}")
+    condition = form.conditions[leaf.condition]
+    number = condition.base.as_constant()
+    base = "..." if number is None else number
+    return f"{_row_texts([condition.row], _names(form))[1:-1]} + {base} {'==' if condition.is_eq else '>='} 0"
 
 
 def _axis_key(axis: Axis) -> tuple[str, str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import accesses_of_op, footprint
 from tir_mlir.dialect.computation import scalar_tree
-from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
-from tir_mlir.dialect.computation.scalar_tree import Leaf, OpNode, Tree
+from tir_mlir.dialect.computation.form import Axis, Condition, Form, NotRaisable, Operand, Top
+from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, Leaf, OpNode, Scalar, Tree
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -22,10 +23,13 @@ from tir_mlir.dialect.ir import (
     is_block,
     is_init,
     is_loop,
+    is_symbol,
     is_where,
     only_reads,
     ops,
+    parent_op,
     parents,
+    step,
 )
 from tir_mlir.dialect.ir.op_traits import (
     ASSOCIATIVE,
@@ -34,6 +38,7 @@ from tir_mlir.dialect.ir.op_traits import (
     is_pure,
 )
 from tir_mlir.dialect.ir.op_views import (
+    AffineIfOp,
     AffineVectorAccessOp,
     AllocLikeOp,
     CallOp,
@@ -71,28 +76,38 @@ class _IteratorNest:
     inits: list[tuple[ir.Operation, Block, int]] = field(default_factory=list)  # with the number of iterators outside
     leaf: list[ir.Operation] = field(default_factory=list)
     inner: Block | None = None
+    bindings: dict[ir.Value, Index] = field(default_factory=dict)
+    guarded: bool = False
+    """Whether there may be conditions."""
+    guards: list[ir.Operation] = field(default_factory=list)
+    """The conditions under which the statement runs."""
 
 
 @only_reads
-def raise_form(top: Top, numbers: bool = False) -> Form:
+def raise_form(top: Top, numbers: bool = False, guarded: bool = False) -> Form:
     """Raise a block (its iters are parameters), a loop (included) or a function to its canonical form.
 
     Requires one statement that stores one value, indices linear in the iterators, iterations that fill a box, and a
     result independent of their order. `numbers`: iterators and scalar parameters may be used as data, as nodes
-    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable.
+    `linalg.index` (fact `dim`) and `func.arg` (fact `number`). `guarded`: values, and whether they are stored, may
+    depend on affine conditions, and on scalar parameters. Errors: NotRaisable.
     """
     if isinstance(top, Loop):
         enclosing, body = parents(top.op)[0], [top.op]
     else:
         enclosing, body = top.op, top.body_ops()
-    nest = _descend(body, _IteratorNest(inner=top if isinstance(top, Block) else None))
-    store = _one_store(nest.leaf)
+    nest = _descend(body, _IteratorNest(inner=top if isinstance(top, Block) else None, guarded=guarded))
+    store = _one_store([o for o in nest.leaf if not (guarded and _is_choice(o))])
     reader = _FormReader(nest, enclosing, store, numbers)
     output = reader.operand(store)
     tree = reader.tree(StoreOp(store).value)
+    guards = [g for op in nest.guards for g in reader.guards(op)]
     axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
-    form = Form(axes, tuple(reader.operands), output, tree, top=top)
+    form = Form(axes, tuple(reader.operands), output, tree, conditions=tuple(reader.conditions), top=top)
+    form = replace(form, values=reader.values)
     _check_order_free(form, store)
+    if guards:
+        form = replace(form, payload=OpNode(STORE, (), "", (OpNode(ALL, (), "i1", tuple(guards)), tree)))
     return _with_init(form, nest, reader, store)
 
 
@@ -106,23 +121,27 @@ def _descend(body: Sequence[ir.Operation], nest: _IteratorNest) -> _IteratorNest
             raise NotRaisable(f"its init runs again in every iteration of {pending[0].name}", inits[0])
         if owner is not None:
             nest.inits += [(o, owner, len(nest.iterators)) for o in inits]
-        inner = [o for o in body if len(o.regions) and not is_init(o)]
+        inner = [o for o in body if len(o.regions) and not is_init(o) and not (nest.guarded and _is_choice(o))]
         if not inner:
             break
         if len(inner) > 1:
             raise NotRaisable("it contains several adjacent loops, blocks or conditions, not a single nest", inner[1])
         op = inner[0]
-        if not is_loop(op) and not is_block(op):
+        is_guard = nest.guarded and isa(op, AffineIfOp) and not _else_ops(op)
+        if not is_loop(op) and not is_block(op) and not is_guard:
             raise NotRaisable(_condition(op), op)
         _check_other_ops([o for o in body if not len(o.regions)])
-        if is_loop(op):
+        if is_guard:
+            nest.guards.append(op)
+            body = _then_ops(op)
+        elif is_loop(op):
             pending.append(Loop(op))
             body = Loop(op).body_ops()
         else:
             owner = Block(op)
             for it in owner.iters:
                 nest.iterators.append(it.var)
-                nest.names[it.var], nest.kinds[it.var] = it.name, it.kind
+                nest.names[it.var], nest.kinds[it.var], nest.bindings[it.var] = it.name, it.kind, it.binding
             pending = [] if owner.iters else pending
             body = owner.body_ops()
     for loop in pending:
@@ -130,6 +149,19 @@ def _descend(body: Sequence[ir.Operation], nest: _IteratorNest) -> _IteratorNest
         nest.names[loop.var] = loop.name
     nest.leaf, nest.inner = [o for o in body if not is_init(o)], owner
     return nest
+
+
+def _is_choice(op: ir.Operation) -> bool:
+    """Whether an op chooses between two values by a condition on indices."""
+    return isa(op, AffineIfOp) and len(op.results) == 1
+
+
+def _then_ops(op: ir.Operation) -> list[ir.Operation]:
+    return [o.operation for o in op.regions[0].blocks[0].operations][:-1]
+
+
+def _else_ops(op: ir.Operation) -> bool:
+    return len(op.regions[1].blocks) > 0
 
 
 def _condition(op: ir.Operation) -> str:
@@ -183,6 +215,8 @@ class _FormReader:
         self.numbers = numbers
         self.around = enclosing
         self.operands: list[Operand] = []
+        self.conditions: list[Condition] = []
+        self.values: dict[Tree, ir.Value] = {}
         try:
             self.mins, self.extents = box_of(nest.iterators, store, enclosing, [nest.names[v] for v in nest.iterators])
         except NotABox as error:
@@ -196,11 +230,9 @@ class _FormReader:
             raise NotRaisable(f"an index of {buffer.name} is not affine", op)
         rows, bases = [], []
         for index in access.mins:
-            row, base = self._linear(index, op, buffer)
-            for factor, low in zip(row, self.mins, strict=True):
-                base = base + low * factor
+            row, base = self._linear(index, op, f"an index of {buffer.name}")
             rows.append(row)
-            bases.append(base.simplify())
+            bases.append(base)
         accessed = Operand(buffer, tuple(rows), tuple(bases))
         for number, existing in enumerate(self.operands):
             if existing.is_equal_to(accessed):
@@ -208,24 +240,63 @@ class _FormReader:
         self.operands.append(accessed)
         return len(self.operands) - 1
 
-    def _linear(self, index: Index, op: ir.Operation, buffer: Buffer) -> Split:
+    def _linear(self, index: Index, op: ir.Operation, what: str) -> Split:
+        """The factors of the iterators, which count from 0, in an index, and the rest."""
         split = split_linear(index.simplify(), self.nest.iterators)
         if split is None and self.nest.inner is not None:
             dom = sets.domain(op, self.nest.inner.op, [index])
             split = split_linear(simplify_index(index, dom), self.nest.iterators)
         if split is None:
-            raise NotRaisable(f"an index of {buffer.name} is not linear in its iterators (a division or remainder)", op)
-        return split
+            raise NotRaisable(f"{what} is not linear in its iterators (a division or remainder)", op)
+        base = split.rest
+        for factor, low in zip(split.factors, self.mins, strict=True):
+            base = base + low * factor
+        return Split(split.factors, base.simplify())
+
+    def guards(self, op: ir.Operation) -> list[Guard]:
+        """The conditions of an `affine.if`; equal ones share one."""
+        numbers = []
+        for part in constraints(op):
+            row, base = self._linear(self._over_iters(part.index), op, "a condition")
+            condition = Condition(row, base, part.is_eq)
+            known = next((n for n, c in enumerate(self.conditions) if c.is_equal_to(condition)), None)
+            numbers.append(len(self.conditions) if known is None else known)
+            self.conditions += [condition] if known is None else []
+        return [Guard(n) for n in dict.fromkeys(numbers)]
+
+    def _over_iters(self, index: Index) -> Index:
+        """An index of loops around a block, in which its iters stand for what they are bound to."""
+        for var, binding in self.nest.bindings.items():
+            varying = [v for v in binding.values if not is_symbol(v)]
+            split = split_linear(binding, varying)
+            if split is None or not varying:
+                continue
+            steps = [step(index, v) for v in varying]
+            times = {Fraction(s, f) if s is not None else None for s, f in zip(steps, split.factors, strict=True)}
+            ratio = times.pop() if len(times) == 1 else None
+            if ratio and ratio.denominator == 1:
+                index = (index + (Index.from_value(var) - binding) * int(ratio)).simplify()
+        return index
 
     def tree(self, value: ir.Value) -> Tree:
         """The tree of a value that the payload computes."""
+        tree = self._tree(value)
+        self.values.setdefault(tree, value)
+        return tree
+
+    def _tree(self, value: ir.Value) -> Tree:
         if isinstance(value.owner, ir.Block):
+            if self.nest.guarded and isa(value.owner.owner.operation, FuncOp):
+                return Scalar(ir.BlockArgument(value).arg_number, str(value.type))
             if self.numbers and (number := self._number(value)) is not None:
                 return number
             raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
         owner = value.owner.operation
+        if self.nest.guarded and _is_choice(owner):
+            condition = OpNode(ALL, (), "i1", tuple(self.guards(owner)))
+            return OpNode(CHOICE, (), str(value.type), (condition, *map(self.tree, AffineIfOp(owner).yielded_values())))
         if isa(owner, ElementLoadOp):
-            if owner not in self.nest.leaf:
+            if owner not in self.nest.leaf and not (self.nest.guarded and _is_choice(parent_op(owner))):
                 raise NotRaisable(f"{Buffer(accessed_memref(owner)).name} is read outside the innermost loop", owner)
             return Leaf(self.operand(owner))
         if not is_pure(owner) or len(owner.results) != 1 or len(owner.regions):

@@ -1,4 +1,5 @@
-"""The scalar computation of one iteration as a tree: leaves are operands, nodes are ops with their inherent attributes.
+"""The scalar computation of one iteration as a tree: leaves are operands, conditions and scalar parameters, nodes are
+ops with their inherent attributes.
 
 Two trees are the same computation only if ops, inherent attributes and result types agree. Only `fastmath` is ignored:
 a declared reduction allows reassociation and contraction.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import permutations
 
 from mlir import ir
 from mlir.dialects import arith
@@ -26,6 +28,21 @@ class Leaf:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """Whether condition number `condition` holds."""
+
+    condition: int
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """The function's argument `number`, which is no buffer."""
+
+    number: int
+    type: str
+
+
+@dataclass(frozen=True)
 class OpNode:
     """An op: its name, its inherent attributes, the type of its result and the trees of its operands."""
 
@@ -35,7 +52,9 @@ class OpNode:
     children: tuple[Tree, ...]
 
 
-Tree = Leaf | OpNode
+Tree = Leaf | Guard | Scalar | OpNode
+CHOICE, STORE, ALL = "tir.choice", "tir.store", "tir.all"
+"""Nodes of computations with conditions: (ALL, value, other value); (ALL, stored value); (Guard, ...)."""
 
 
 def node(op: ir.Operation, children: tuple[Tree, ...]) -> OpNode:
@@ -49,42 +68,63 @@ def leaves(tree: Tree) -> Iterator[int]:
     """The operand numbers of the leaves, left to right."""
     if isinstance(tree, Leaf):
         yield tree.operand
-    else:
+    elif isinstance(tree, OpNode):
         for child in tree.children:
             yield from leaves(child)
 
 
-def relabel(tree: Tree, change: Mapping[int, int]) -> Tree:
-    """The tree with operands renumbered."""
-    if isinstance(tree, Leaf):
-        return Leaf(change[tree.operand])
-    return OpNode(tree.op, tree.facts, tree.type, tuple(relabel(c, change) for c in tree.children))
+def conditions_in(tree: Tree) -> list[int]:
+    """The numbers of the conditions that a node ALL has."""
+    return [c.condition for c in tree.children if isinstance(c, Guard)] if isinstance(tree, OpNode) else []
 
 
-def correspondences(first: Tree, second: Tree, bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
-    """All maps {operand of left: operand of right} that make the trees equal, also by commutativity."""
-    if isinstance(first, Leaf) or isinstance(second, Leaf):
-        if isinstance(first, Leaf) and isinstance(second, Leaf):
-            yield from _bind(first.operand, second.operand, bound)
+Pairs = Mapping[Tree, Tree]
+"""The leaves of a tree, with what is there in another one."""
+
+
+def correspondences(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tree, Tree]]:
+    """All pairs of leaves that make the trees equal, also by commutativity; any computation may be there for a scalar
+    parameter of the first."""
+    if _is_scalar(first):
+        if first in bound:
+            yield from [dict(bound)] if bound[first] == second else []
+        else:
+            yield {**bound, first: second}
+    if not isinstance(first, OpNode) or not isinstance(second, OpNode):
+        if type(first) is type(second) and not isinstance(first, (Scalar, OpNode)):
+            yield from _bind(first, second, bound)
         return
     same = (first.op, first.facts, first.type) == (second.op, second.facts, second.type)
     if not same or len(first.children) != len(second.children):
         return
     orders = [second.children]
-    if first.op in COMMUTATIVE:
+    if first.op == ALL:
+        orders = [*permutations(second.children)]
+    elif first.op in COMMUTATIVE:
         orders.append(second.children[::-1])
     for order in orders:
         yield from _match_children(first.children, order, bound)
 
 
-def _bind(first: int, second: int, bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
+def _is_scalar(tree: Tree) -> bool:
+    """Whether a tree is a scalar parameter; an integer is an index, converted."""
+    return isinstance(tree, Scalar) or (
+        isinstance(tree, OpNode) and tree.op == "arith.index_cast" and isinstance(tree.children[0], Scalar)
+    )
+
+
+def scalar_number(tree: Tree) -> int:
+    """The argument that a scalar parameter is."""
+    assert not isinstance(tree, Leaf | Guard)
+    return tree.number if isinstance(tree, Scalar) else scalar_number(tree.children[0])
+
+
+def _bind(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tree, Tree]]:
     if bound.get(first, second) == second and all(k == first for k, v in bound.items() if v == second):
         yield {**bound, first: second}
 
 
-def _match_children(
-    lefts: tuple[Tree, ...], rights: tuple[Tree, ...], bound: Mapping[int, int]
-) -> Iterator[dict[int, int]]:
+def _match_children(lefts: tuple[Tree, ...], rights: tuple[Tree, ...], bound: Pairs) -> Iterator[dict[Tree, Tree]]:
     if not lefts:
         yield dict(bound)
         return
@@ -92,10 +132,10 @@ def _match_children(
         yield from _match_children(lefts[1:], rights[1:], first)
 
 
-def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
+def text(tree: Tree, name: Callable[[Leaf | Guard | Scalar], str], full: bool = False) -> str:
     """`addf(C, mulf(A, B))`; `full` adds the result types and every attribute."""
-    if isinstance(tree, Leaf):
-        return name(tree.operand)
+    if not isinstance(tree, OpNode):
+        return name(tree)
     if tree.op in ConstantOp.names:
         value = dict(tree.facts)["value"]
         return value if full else value.split(" : ")[0]
@@ -118,4 +158,4 @@ def structure_text(tree: Tree, full: bool = True) -> str:
     order: dict[int, int] = {}
     for operand in leaves(tree):
         order.setdefault(operand, len(order))
-    return text(tree, lambda n: f"%{order[n]}", full)
+    return text(tree, lambda leaf: f"%{order[leaf.operand]}" if isinstance(leaf, Leaf) else str(leaf), full)

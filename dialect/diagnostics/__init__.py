@@ -27,6 +27,7 @@ from tir_mlir.dialect.diagnostics.errors import Iteration as Iteration
 from tir_mlir.dialect.diagnostics.errors import LateText as LateText
 from tir_mlir.dialect.diagnostics.errors import LinalgError as LinalgError
 from tir_mlir.dialect.diagnostics.errors import LoweringError as LoweringError
+from tir_mlir.dialect.diagnostics.errors import MachineError as MachineError
 from tir_mlir.dialect.diagnostics.errors import NotAffine as NotAffine
 from tir_mlir.dialect.diagnostics.errors import NotAffineMapError as NotAffineMapError
 from tir_mlir.dialect.diagnostics.errors import NotAnAttribute as NotAnAttribute

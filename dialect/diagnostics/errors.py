@@ -409,5 +409,9 @@ class PtxError(TirError):
         self.other = other
 
 
+class MachineError(TirError):
+    """A fault of an accelerator's program, or a program that its memories cannot hold."""
+
+
 class NotInterpreted(TirError):
     """An op, type or function that the interpreter does not support; the message names an alternative."""

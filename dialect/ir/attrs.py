@@ -46,6 +46,7 @@ EXTENT_DTYPE = "tir.extent_dtype"
 NEST_MARK = ".nest"  # in the names of functions that lowering makes of nests
 HIDDEN = "tir.hidden"
 SOLE = "tir.sole"  # of a view through which alone its source is accessed: it counts as a buffer of its own
+OPEN = "tir.open"  # of a view that may end outside of its source: conditions say what of it is accessed
 SCRATCH = "tir.scratch"  # of a parameter: bytes that lowering uses for buffers of the function
 LIGHT = "tir.light"  # of a function: it is compiled with few passes, to be ready soon
 DIRECT = "tir.direct"  # of a function without a schedule: its code is written directly, for so many threads

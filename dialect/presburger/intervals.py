@@ -369,6 +369,11 @@ def fold_index(index: Index, box: ValueRanges) -> Index:
     return trim(fold_expr(index.expr, tuple(known_range(v, box) for v in index.values)), index.values)
 
 
+def expand_index(index: Index, box: ValueRanges) -> Index:
+    """`index` as a sum of as many terms as interval arithmetic finds: (i * 64 + j) // 16 -> i * 4 + j // 16."""
+    return trim(_build(*_terms_of(index.expr, tuple(known_range(v, box) for v in index.values))), index.values)
+
+
 @lru_cache(maxsize=ENTRIES)
 def fold_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
     """The shortest form found by interval arithmetic; `ranges` has one entry per dimension."""

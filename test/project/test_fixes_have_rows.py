@@ -25,6 +25,9 @@ NO_ROW = {
     "compute_at it inside of loop ": "the pass for buffers of blocks and threads refuses such a program before",
     'tensorize the load with "': "followed in test/passes/lower/gpu/test_matrices.py",
     "tensorize the load with one of layout ": "followed in test/passes/lower/gpu/test_matrices.py",
+    "split the loops by factors that fit the instruction": "followed in test/tir_mlir/accel/test_machine.py",
+    "pass access_ptr and strides of the parameter to a kernel": "the instructions of machines do",
+    "declare the buffer without strides": "a parameter without them is in every test of a machine",
     "or copy by read_at": "followed in test/passes/schedule/blocks/test_stride_arguments.py",
 }
 """Fixes that no table follows, and why. Text of a fix -> reason."""

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mlir import ir
+from mlir.dialects import memref
 
-from tir_mlir.dialect.analysis import pointee
+from tir_mlir.dialect.analysis import address, extra_offset, pointee
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.dialect.ir import Func, Index, dtypes, edit, read_apply, step, walk
-from tir_mlir.dialect.ir.op_traits import is_scalar
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Func,
+    Index,
+    attrs,
+    clone_module,
+    constant_integer,
+    create,
+    dtypes,
+    edit,
+    read_apply,
+    step,
+    walk,
+)
+from tir_mlir.dialect.ir.index import read_value, trim
+from tir_mlir.dialect.ir.op_traits import MAXIMA, MINIMA, is_scalar
 from tir_mlir.dialect.ir.op_views import (
     AddIOp,
     AlignedPointerOp,
     ApplyOp,
+    BinaryOp,
     CallOp,
     ConstantOp,
     FuncOp,
@@ -27,6 +43,7 @@ from tir_mlir.dialect.ir.op_views import (
     StridedMetadataOp,
     isa,
 )
+from tir_mlir.dialect.presburger.intervals import linear_terms
 from tir_mlir.passes.lower.blocks import scopes
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -45,13 +62,41 @@ class _TracedCall:
     given: list[TracedValue]
 
 
+@dataclass
+class OpenWindow:
+    """A parameter at an offset into a memref, in elements, beyond whose end it may reach, and its strides by
+    dimension."""
+
+    memref: ir.Value
+    offset: ir.Value
+    strides: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class Arguments:
+    """What the parameters of an implementation are in a call, by number."""
+
+    memrefs: dict[int, ir.Value] = field(default_factory=dict)
+    windows: dict[int, OpenWindow] = field(default_factory=dict)
+    scalars: dict[int, ir.Value] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> set[int]:
+        return {*self.memrefs, *self.windows, *self.scalars}
+
+
 @dataclass(frozen=True)
 class KernelMatch:
-    """Calls that are the whole implementation of an intrinsic, in order, and the memref of each of its parameters."""
+    """Calls that are the whole implementation of an intrinsic, in order, and what its parameters are."""
 
     calls: list[ir.Operation]
     intrinsic: TensorIntrin
-    memrefs: dict[int, ir.Value]
+    arguments: Arguments
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all parameters are memrefs."""
+        return not self.arguments.windows and not self.arguments.scalars
 
 
 def describe_calls(module: ir.Module) -> None:
@@ -60,9 +105,26 @@ def describe_calls(module: ir.Module) -> None:
     Calls match an implementation if their operands are pointers, strides and offsets of the same parameters in the same
     order, and the memory has the shapes and strides that the implementation declares.
     """
-    calls = [op for op in walk.ops(module.operation) if isa(op, CallOp)]
-    for match in [m for op in calls if (m := match_at(op)) is not None and m.calls[0] == op]:
+    for match in matches_in(module):
         _inline(match)
+
+
+def describe_open_calls(module: ir.Module) -> ir.Module:
+    """The module with descriptions in place of calls that have scalar arguments, or windows that may end outside of
+    their buffers."""
+    if all(match.is_plain for match in matches_in(module)):
+        return module
+    described = clone_module(module)
+    for match in matches_in(described):
+        if not match.is_plain:
+            _inline(match)
+    return described
+
+
+def matches_in(module: ir.Module) -> list[KernelMatch]:
+    """The calls of a module that implement intrinsics."""
+    calls = [op for op in walk.ops(module.operation) if isa(op, CallOp)]
+    return [m for op in calls if (m := match_at(op)) is not None and m.calls[0] == op]
 
 
 def match_at(op: ir.Operation) -> KernelMatch | None:
@@ -88,7 +150,7 @@ def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[KernelMatch]
         first = calls.index(op) - position
         run = calls[first : first + len(pattern)] if first >= 0 else []
         if len(run) == len(pattern) and _are_adjacent(run, siblings):
-            bound = _bind_memrefs([call_of(call) for call in run], pattern, impl)
+            bound = _bind_arguments([call_of(call) for call in run], pattern, impl)
             if bound is not None:
                 yield KernelMatch(run, intrinsic, bound)
 
@@ -105,6 +167,8 @@ _ADDRESSES = (PointerOp, NamedViewOp, IntToPtrOp, ApplyOp)
 
 def _fact(given: tuple[Any, ...], wanted: str) -> str:
     """What an operand is: the wanted one of base and pointer, if the memref starts where its offsets count from."""
+    if given[0] == "window":
+        return wanted
     if {given[0], wanted} == {"base", "pointer"} and ir.MemRefType(given[1].type).get_strides_and_offset()[1] == 0:
         return wanted
     return given[0]
@@ -120,15 +184,16 @@ def _callee(op: ir.Operation) -> str:
 
 def call_of(op: ir.Operation) -> _TracedCall:
     """A call with its operands traced."""
-    return _TracedCall(op, _callee(op), [_source(v) for v in op.operands])
+    return _TracedCall(op, _callee(op), [_source(v) or ("value", v) for v in op.operands])
 
 
 def _source(value: ir.Value) -> TracedValue:
-    """("pointer", memref), ("base", memref), ("stride", memref, dimension, factor), ("offset", memref), a number, an
-    operation on such values, (name, map, operand, ...), or None."""
+    """("pointer", memref), ("base", memref), ("window", memref, offset), ("stride", memref, dimension, factor),
+    ("offset", memref), ("parameter", argument of the function), a number, an operation on such values, (name, map,
+    operand, ...), or None."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return None
+        return ("parameter", value) if isa(owner.owner.operation, FuncOp) else None
     op = owner.operation
     if isa(op, ConstantOp):
         attribute = op.attributes["value"]
@@ -179,7 +244,11 @@ def _pointer(op: ir.Operation, memref: ir.Value) -> TracedValue:
     sum_ = cast.source.owner.operation
     if isa(sum_, AlignedPointerOp):
         return "base", memref
-    return ("pointer", memref) if isa(sum_, AddIOp) and _is_first(sum_, memref) else None
+    if isa(sum_, AddIOp) and _is_first(sum_, memref):
+        return "pointer", memref
+    found = address(op)
+    offset = None if found is None else extra_offset(found[1], found[0])
+    return None if offset is None else ("window", memref, offset)
 
 
 def _is_first(sum_: ir.Operation, memref: ir.Value) -> bool:
@@ -198,37 +267,56 @@ def _is_first(sum_: ir.Operation, memref: ir.Value) -> bool:
     )
 
 
-def _bind_memrefs(
-    calls: Sequence[_TracedCall], pattern: Sequence[_TracedCall], impl: Func
-) -> dict[int, ir.Value] | None:
-    """The memref of each parameter of an implementation in calls; None if they are not its calls."""
-    bound: dict[int, ir.Value] = {}
+def _bind_arguments(calls: Sequence[_TracedCall], pattern: Sequence[_TracedCall], impl: Func) -> Arguments | None:
+    """What the parameters of an implementation are in calls; None if they are not its calls."""
+    bound = Arguments()
     for call, wanted in zip(calls, pattern, strict=True):
         if call.callee != wanted.callee or len(call.given) != len(wanted.given):
             return None
-        if not all(_unify(w, g, impl, bound) for w, g in zip(wanted.given, call.given, strict=True)):
+        operands = zip(wanted.given, call.given, call.op.operands, strict=True)
+        pointers_first = sorted(operands, key=lambda o: not isinstance(o[0], tuple) or o[0][0] not in _POINTERS)
+        if not all(_unify(w, g, v, impl, bound) for w, g, v in pointers_first):
             return None
-    fits = len(bound) == len(impl.args) and all(_laid_out(impl, n, memref) for n, memref in bound.items())
-    return bound if fits else None
+    fits = bound.numbers == {*range(len(impl.args))}
+    return bound if fits and all(_laid_out(impl, n, m) for n, m in bound.memrefs.items()) else None
 
 
-def _unify(wanted: TracedValue, given: TracedValue, impl: Func, bound: dict[int, ir.Value]) -> bool:
-    """Whether an operand is the wanted one, with memrefs for the parameters; these are added to `bound`."""
+_POINTERS = ("pointer", "base")
+
+
+def _unify(wanted: TracedValue, given: TracedValue, value: ir.Value | None, impl: Func, bound: Arguments) -> bool:
+    """Whether an operand is the wanted one, with arguments for the parameters; these are added to `bound`."""
     if not isinstance(wanted, tuple):
         return wanted is not None and wanted == given
-    if not isinstance(given, tuple) or len(wanted) != len(given) or _fact(given, wanted[0]) != wanted[0]:
+    if wanted[0] == "parameter":
+        number = impl.args.index(wanted[1]) if wanted[1] in impl.args else -1
+        return number >= 0 and value is not None and bound.scalars.setdefault(number, value) == value
+    if wanted[0] == "stride" and wanted[1] in impl.args and impl.args.index(wanted[1]) in bound.windows:
+        strides = bound.windows[impl.args.index(wanted[1])].strides
+        whole = isinstance(given, int) and given % wanted[3] == 0
+        return whole and strides.setdefault(wanted[2], given // wanted[3]) == given // wanted[3]
+    if not isinstance(given, tuple) or _fact(given, wanted[0]) != wanted[0]:
         return False
     if wanted[0] not in _FACTS:
-        operands = zip(wanted[2:], given[2:], strict=True)
-        return wanted[1] == given[1] and all(_unify(w, g, impl, bound) for w, g in operands)
+        if len(wanted) != len(given) or wanted[1] != given[1]:
+            return False
+        return all(_unify(w, g, None, impl, bound) for w, g in zip(wanted[2:], given[2:], strict=True))
     number = impl.args.index(wanted[1]) if wanted[1] in impl.args else -1
-    return number >= 0 and wanted[2:] == given[2:] and bound.setdefault(number, given[1]) == given[1]
+    if given[0] == "window":
+        window = OpenWindow(*given[1:])
+        return number >= 0 and bound.windows.setdefault(number, window) == window
+    same = number >= 0 and len(wanted) == len(given) and wanted[2:] == given[2:]
+    return same and bound.memrefs.setdefault(number, given[1]) == given[1]
 
 
 def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
-    """Whether a memref has the shape, element type and constant strides of a parameter."""
+    """Whether a memref has the shape, element type and constant strides of a parameter. Scalar parameters may say that
+    less of it is accessed."""
     expected, actual = ir.MemRefType(impl.args[number].type), ir.MemRefType(memref.type)
-    if expected.shape != actual.shape or expected.element_type != actual.element_type:
+    sized = any(isinstance(a.type, ir.IndexType) for a in impl.args)
+    shapes = expected.shape, actual.shape
+    fits = len(shapes[0]) == len(shapes[1]) and all(n <= m for m, n in zip(*shapes, strict=True))
+    if not (fits if sized else shapes[0] == shapes[1]) or expected.element_type != actual.element_type:
         return False
     pairs = zip(expected.get_strides_and_offset()[0], actual.get_strides_and_offset()[0], expected.shape, strict=True)
     return all(want in (has, _DYNAMIC) or size == 1 for want, has, size in pairs)
@@ -248,10 +336,73 @@ def canonical_description(desc: str) -> str:
 def _inline(match: KernelMatch) -> None:
     """Replace the calls of a match by the description."""
     parsed = match.intrinsic.desc_func()
-    mapping = {argument: match.memrefs[n] for n, argument in enumerate(parsed.func.args)}
-    insertion_point = ir.InsertionPoint(match.calls[-1])
+    ip = ir.InsertionPoint(match.calls[-1])
+    with ip, match.calls[-1].location:
+        mapping = {parsed.func.args[n]: value for n, value in argument_values(match, parsed.func).items()}
+    sizes = [v for a, v in mapping.items() if isinstance(a.type, ir.IndexType)]
     for op in parsed.func.body_ops():
-        copied = edit.clone(op, insertion_point, mapping)
+        copied = edit.clone(op, ip, mapping)
         mapping |= dict(zip(op.results, copied.results, strict=True))
+        for size in sizes:
+            edit.substitute({size: read_value(size)}, copied)
     for call in match.calls:
         call.erase()
+
+
+def argument_values(match: KernelMatch, desc: Func) -> dict[int, ir.Value]:
+    """Create what the parameters of a description are in a call, at the insertion point."""
+    values = dict(match.arguments.memrefs)
+    for number, window in match.arguments.windows.items():
+        values[number] = _view(window, desc.params[[p.value for p in desc.params].index(desc.args[number])])
+    for number, value in match.arguments.scalars.items():
+        is_size = isinstance(desc.args[number].type, ir.IndexType)
+        values[number] = _size(value, match.intrinsic) if is_size else value
+    return values
+
+
+def _size(value: ir.Value, intrinsic: TensorIntrin) -> ir.Value:
+    """The index of a size argument. Beyond the bounds that the description assumes, it computes the same as at them."""
+    limits = {limit for p in intrinsic.form().sizes for limit in (p.low, p.high)}
+    while not isinstance(value.owner, ir.Block):
+        op = value.owner.operation
+        if isa(op, IndexCastSIOp):
+            value = IndexCastSIOp(op).source
+        elif op.name in MINIMA | MAXIMA and constant_integer(BinaryOp(op).rhs) in limits:
+            value = BinaryOp(op).lhs
+        else:
+            break
+    return value
+
+
+def _view(window: OpenWindow, param: Buffer) -> ir.Value:
+    """Create the view of a window, whose part that is accessed is in the memref."""
+    buffer = Buffer(window.memref)
+    base, _ = split_offset(read_value(window.offset), buffer)
+    strides, _ = buffer.type.get_strides_and_offset()
+    static, wanted = param.type.get_strides_and_offset()[0], window.strides
+    layout = [wanted.get(d, s) for d, s in enumerate(static)]
+    sizes = [1] * buffer.rank
+    for size, stride in zip(param.shape, layout, strict=True):
+        sizes[len(strides) - 1 - strides[::-1].index(stride)] = size or 1
+    offsets = [create.apply(index) for index in base]
+    shape = [n or 0 for n in param.shape]
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    type_ = ir.MemRefType.get(
+        shape, buffer.type.element_type, ir.StridedLayoutAttr.get(dynamic, layout), buffer.type.memory_space
+    )
+    view = memref.subview(window.memref, offsets, sizes, [1] * buffer.rank, result_type=type_)
+    view.owner.attributes[attrs.OPEN] = ir.UnitAttr.get()
+    return view
+
+
+def split_offset(offset: Index, buffer: Buffer) -> tuple[list[Index], Index]:
+    """An index for each dimension of a buffer, and the rest, that together are elements behind its first one."""
+    strides, _ = buffer.type.get_strides_and_offset()
+    indices = []
+    for stride in strides:
+        terms, constant = linear_terms(offset.expr)
+        parts = [trim(term * (f // stride), offset.values) for term, f in terms.items() if f % stride == 0]
+        index = sum(parts, Index.constant(constant // stride)).simplify()
+        offset = (offset - index * stride).simplify()
+        indices.append(index)
+    return indices, offset

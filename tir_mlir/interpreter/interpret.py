@@ -29,6 +29,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.verify import structure
+from tir_mlir.equivalence.described_kernels import describe_open_calls
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
 from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, Watch, origin_text
@@ -161,6 +162,7 @@ def interpret(
     start = time.perf_counter()
     with enter_context():
         module = module_of(program, expand=target is None)
+        module = describe_open_calls(module) if target is None else module
         signature = _select_signature(signatures(module), name)
         if target is not None:
             from tir_mlir.interpreter.gpu_kernels import run_kernels  # loads the compiler for GPUs, and their machine

@@ -28,6 +28,7 @@ class CanMethods(Primitives):
     can_compute_at = _query(Primitives.compute_at)
     can_compute_inline = _query(Primitives.compute_inline)
     can_decompose_reduction = _query(Primitives.decompose_reduction)
+    can_double_buffer = _query(Primitives.double_buffer)
     can_enter_postproc = _query(Primitives.enter_postproc)
     can_fission = _query(Primitives.fission)
     can_fuse = _query(Primitives.fuse)

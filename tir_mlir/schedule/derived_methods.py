@@ -41,6 +41,9 @@ class DerivedMethods:
     def decompose_reduction(self, block: BlockLike, loop: LoopHandle) -> BlockHandle:
         return self._executor.apply("decompose_reduction", block, loop)
 
+    def double_buffer(self, copies: BlockLike | Sequence[BlockLike], loop: LoopHandle, stages: int = 2) -> None:
+        return self._executor.apply("double_buffer", copies, loop, stages)
+
     def enter_postproc(self) -> None:
         return self._executor.apply("enter_postproc")
 

@@ -21,6 +21,11 @@ def register(name: str, target: AnyTarget, back_end: BackEnd) -> None:
     _REGISTERED[target.kind] = back_end
 
 
+def register_kind(kind: str, back_end: BackEnd) -> None:
+    """Set the back end of the targets of a kind, which have no names."""
+    _REGISTERED[kind] = back_end
+
+
 def back_end_of(target: AnyTarget) -> BackEnd:
     """How programs are compiled for a target. Raises BuildError for a kind that has no back end."""
     if target.kind in _GPUS and target.kind not in _REGISTERED:

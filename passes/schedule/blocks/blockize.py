@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from mlir import ir
 
@@ -393,7 +394,7 @@ def split_guards(
     inner_vars = {lp.var for lp in inner}
     outside: list[Constraint] = []
     inner_guards: list[tuple[Constraint, Division | None]] = []
-    for guard in guards:
+    for guard in (_tile_guard(g, inner) for g in guards):
         uses = [v in inner_vars for v in guard.index.values if walk.enclosing_loop_name(v) is not None]
         if not any(uses):
             outside.append(guard)
@@ -406,6 +407,7 @@ def split_guards(
                     outside.append(moved)
             else:
                 inner_guards.append(on_iter)
+                outside += _possible(guard, inner)
         elif all(uses) and block.init is None:
             inner_guards.append((guard, None))
         elif (on_iter := _restricted_iter(guard, parts, block)) is not None:
@@ -419,6 +421,37 @@ def split_guards(
                 + ("; decompose_reduction first" if block.init is not None else ""),
             )
     return outside, inner_guards
+
+
+def _tile_guard(guard: Constraint, inner: Sequence[Loop]) -> Constraint:
+    """The guard without the loops of a tile, if it holds in all of their iterations or in none.
+
+    159 - j * 16 - l >= 0 for l from 0 to 15  ->  144 - j * 16 >= 0, as 159 - j * 16 is 15 modulo 16
+    """
+    split = intervals.split_linear(guard.index, [lp.var for lp in inner])
+    counts = [lp.const_extent for lp in inner]
+    if guard.is_eq or split is None or None in counts or any(lp.lower.as_constant() != 0 for lp in inner):
+        return guard
+    least, most = (
+        sum(pick(0, f * ((n or 1) - 1)) for f, n in zip(split.factors, counts, strict=True)) for pick in (min, max)
+    )
+    terms, constant = intervals.linear_terms(split.rest.expr)
+    period = gcd(*terms.values())
+    if not any(split.factors) or period == 0:
+        return guard
+    first = -most + (constant + most) % period  # the least number from -most on that the outside may be
+    return guard if first < -least else Constraint((split.rest + least).simplify())
+
+
+def _possible(guard: Constraint, inner: Sequence[Loop]) -> list[Constraint]:
+    """The condition that a tile has an iteration in which a guard holds, if there may be a tile without one."""
+    split = intervals.split_linear(guard.index, [lp.var for lp in inner])
+    counts = [lp.const_extent for lp in inner]
+    if guard.is_eq or split is None or None in counts or any(lp.lower.as_constant() != 0 for lp in inner):
+        return []
+    most = sum(max(0, f * ((n or 1) - 1)) for f, n in zip(split.factors, counts, strict=True))
+    index = (split.rest + most).simplify()
+    return [] if intervals.at_least_zero(index, intervals.enclosing_ranges(inner[0].op)) else [Constraint(index)]
 
 
 def _guard_on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, Division] | None:

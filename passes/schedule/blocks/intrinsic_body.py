@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from mlir import ir
@@ -11,8 +11,8 @@ from mlir.dialects import arith, memref
 from tir_mlir.dialect.computation import ParamBinding
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, attrs, create, edit, is_block, module_of, read_apply, walk
 from tir_mlir.dialect.ir.memo import touch_here
-from tir_mlir.dialect.ir.op_views import ApplyOp, CallOp, StridedMetadataOp, isa
-from tir_mlir.dialect.presburger import has_division
+from tir_mlir.dialect.ir.op_views import AlignedPointerOp, ApplyOp, CallOp, StridedMetadataOp, isa
+from tir_mlir.dialect.presburger import has_division, times
 from tir_mlir.dialect.symbolic import fold_affine
 from tir_mlir.passes.schedule.edits import DYNAMIC, propagate_type
 from tir_mlir.passes.schedule.registry import refuse
@@ -34,9 +34,8 @@ def region_view_type(binding: ParamBinding) -> ir.MemRefType:
         is_static = number is not None and DYNAMIC not in (start, stride)
         start = start + number * stride if is_static else DYNAMIC  # type: ignore[operator]
     view_strides = [strides[d] for d, p in enumerate(binding.dims) if p is not None]
-    shape = [n or 0 for n in binding.param.shape]
     return ir.MemRefType.get(
-        shape, source.element_type, ir.StridedLayoutAttr.get(start, view_strides), source.memory_space
+        binding.shape, source.element_type, ir.StridedLayoutAttr.get(start, view_strides), source.memory_space
     )
 
 
@@ -92,17 +91,24 @@ def _is_affine(op: ir.Operation) -> bool:
     return op.name.startswith("affine.")
 
 
-def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
-    """Copy the body of `impl` to the end of a block's body, with `windows` for its parameters. A root block is
-    dropped.
+def inline(
+    block: Block, impl: Func, arguments: Mapping[int, ir.Value], open_windows: Mapping[int, ParamBinding]
+) -> None:
+    """Copy the body of `impl` to the end of a block's body, with `arguments` for its parameters, and pointers into the
+    buffers of `open_windows`. A root block is dropped.
     """
-    mapping: dict[ir.Value, ir.Value] = dict(zip(impl.args, windows, strict=True))
+    mapping: dict[ir.Value, ir.Value] = {a: arguments[n] for n, a in enumerate(impl.args) if n in arguments}
+    open_params = {impl.args[n]: binding for n, binding in open_windows.items()}
     root = root_block(impl)
     for op in impl.body_ops():
         for piece in root.body_ops() if root is not None and op == root.op else [op]:
-            _copy(piece, block, mapping)
-    params = impl.params
-    for param, view in zip(params, windows, strict=True):
+            if len(piece.operands) == 1 and (binding := open_params.get(piece.operands[0])) is not None:
+                mapping |= _point_into(piece, binding)
+            else:
+                _copy(piece, block, mapping)
+    params = [p for p in impl.params if ir.BlockArgument(p.value).arg_number in arguments]
+    for param in params:
+        view = arguments[ir.BlockArgument(param.value).arg_number]
         for use in list(view.uses):
             user = use.owner.operation
             if isa(user, StridedMetadataOp) and attrs.STRIDES in user.attributes:
@@ -112,6 +118,53 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
     annotations = {**impl.annotations, **(root.annotations if root is not None else {})}
     if annotations:
         attrs.put(block.op, attrs.ANNOTATIONS, {**annotations, **block.annotations})
+
+
+def _point_into(op: ir.Operation, binding: ParamBinding) -> dict[ir.Value, ir.Value]:
+    """Create what an op on a parameter is for a window that may end outside of its buffer: nothing is a view of it."""
+    buffer = binding.buffer.value
+    if isa(op, AlignedPointerOp):
+        return {op.results[0]: memref.extract_aligned_pointer_as_index(buffer)}
+    assert isa(op, StridedMetadataOp)  # `can_be_open`
+    found = memref.ExtractStridedMetadataOp(buffer)
+    start = create.apply(element_offset(binding))
+    values: dict[ir.Value, ir.Value] = {op.results[1]: arith.addi(found.offset, start)}
+    strides = buffer_strides(binding.buffer)
+    dims = {d: n for n, d in enumerate(binding.dims) if d is not None}
+    for number, result in enumerate(op.results[2 + binding.param.rank :]):
+        if number in dims:
+            values[result] = create.apply(strides[dims[number]])
+    return values
+
+
+def can_be_open(impl: Func, param: Buffer) -> bool:
+    """Whether an implementation takes only a pointer to a parameter, and strides."""
+    return all(isa(use.owner.operation, AlignedPointerOp, StridedMetadataOp) for use in param.value.uses)
+
+
+def element_offset(binding: ParamBinding) -> Index:
+    """The elements before the first one of a window."""
+    total = Index.constant(0)
+    for index, stride in zip(binding.base, buffer_strides(binding.buffer), strict=True):
+        total = times(index, stride) + total
+    return total.simplify()
+
+
+def buffer_strides(buffer: Buffer) -> list[Index]:
+    """The strides of a buffer with known ones."""
+    strides, _ = buffer.type.get_strides_and_offset()
+    if DYNAMIC not in strides:
+        return [Index.constant(s) for s in strides]
+    found = [Index.constant(1)]
+    for size in reversed(buffer.dims[1:]):
+        found.insert(0, times(found[0], size))
+    return found
+
+
+def has_known_strides(buffer: Buffer) -> bool:
+    """Whether the strides of a buffer are numbers, or products of its sizes."""
+    strides, _ = buffer.type.get_strides_and_offset()
+    return DYNAMIC not in strides or "strided" not in str(buffer.type.layout)
 
 
 def _compute_strides(block: Block) -> None:

@@ -5,7 +5,7 @@ explain_tensorize: report whether a block matches an intrinsic, and the differen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -64,6 +64,7 @@ from tir_mlir.passes.schedule.blocks.intrinsic_body import (
     region_view_type,
     stride_names,
 )
+from tir_mlir.passes.schedule.blocks.scalar_arguments import clip, emit_scalars, open_parameters, size_arguments
 from tir_mlir.passes.schedule.edits import DYNAMIC
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
@@ -102,24 +103,35 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
             region_check()
         layouts = check_layouts(block, bindings, impl.func, intrinsic)
         check_inlinable(impl.func, tensor_intrin)
+        sizes = size_arguments(block, matched, intrinsic)
+        open_windows = open_parameters(block, bindings, impl.func, tensor_intrin)
         _note(block, tensor_intrin, bindings)
-        old_regions = accessed_regions(block)
-    _replace_body(block, impl.func, bindings)
+        reads, writes = accessed_regions(block)
+        clipped = [clip(block, r) for r in reads], [clip(block, r) for r in writes]
+    _replace_body(block, impl.func, bindings, open_windows, partial(emit_scalars, matched, sizes))
     for op in walk.ops(block.op):
         if matrix_function(op) == "tvm_mma_sync":
             attrs.put(op, attrs.FRAGMENT_LAYOUTS, layouts)
-    _restore_regions(block, old_regions)
+    _restore_regions(block, clipped)
 
 
-def _replace_body(block: Block, impl: Func, bindings: Sequence[ParamBinding]) -> None:
+def _replace_body(
+    block: Block,
+    impl: Func,
+    bindings: Sequence[ParamBinding],
+    open_windows: Collection[int],
+    scalars: Callable[[], Mapping[int, ir.Value]],
+) -> None:
     """Replace the body of a block by that of an implementation, and add its declarations to the module."""
     module = module_of(block.op)
     for op in missing_externs(module, impl):
         edit.clone(op, ir.InsertionPoint(module.regions[0].blocks[0]))
     old = block.body_ops()
     with create.at_end(block.body), block.op.location:
-        windows = [region_view(b, b.param) for b in bindings]
-        inline(block, impl, windows)
+        numbers = scalars()
+        by_argument = {ir.BlockArgument(b.param.value).arg_number: b for b in bindings}
+        closed = {n: region_view(b, b.param) for n, b in by_argument.items() if n not in open_windows}
+        inline(block, impl, {**closed, **numbers}, {n: by_argument[n] for n in open_windows})
     for op in reversed(old):
         edit.drop(op)
 
@@ -156,7 +168,7 @@ def region_checks(
 @only_reads
 def _match(block: Block, intrinsic: TensorIntrin) -> IntrinMatch:
     """The match of the block with the intrinsic's description. Refuses with the differences if there is none."""
-    form = _form(block, intrinsic.name)
+    form = _form(block, intrinsic)
     matched = match(form, intrinsic.form())
     if isinstance(matched, IntrinMatch):
         return matched
@@ -167,11 +179,11 @@ def _match(block: Block, intrinsic: TensorIntrin) -> IntrinMatch:
     )
 
 
-def _form(block: Block, name: str) -> Form:
+def _form(block: Block, intrinsic: TensorIntrin) -> Form:
     try:
-        return raise_form(block)
+        return raise_form(block, guarded=intrinsic.form().takes_conditions)
     except NotRaisable as error:
-        what = f'{block} cannot be matched with "{name}": it is not a pure tensor computation'
+        what = f'{block} cannot be matched with "{intrinsic.name}": it is not a pure tensor computation'
         refuse(error.culprit or block, f"{what}: {error}")
 
 
@@ -380,15 +392,15 @@ def explain_tensorize(block: Block, tensor_intrin: str | Sequence[str] | None = 
         raise IntrinError(f"tensor_intrin is a name or a list of names, not {short_repr(tensor_intrin)}")
     names = [tensor_intrin] if isinstance(tensor_intrin, str) else list(tensor_intrin or TensorIntrin.list())
     intrinsics = [i for n in names if (i := TensorIntrin.get(n)) is not None]
-    try:
-        form = raise_form(block)
-    except NotRaisable as error:
-        return FitReport({n: Fit(n, obstacle=f"{block} is not a pure tensor computation: {error}") for n in names})
-    return FitReport({i.name: _fit(block, form, i) for i in intrinsics})
+    return FitReport({i.name: _fit(block, i) for i in intrinsics})
 
 
 @only_reads
-def _fit(block: Block, form: Form, intrinsic: TensorIntrin) -> Fit:
+def _fit(block: Block, intrinsic: TensorIntrin) -> Fit:
+    try:
+        form = raise_form(block, guarded=intrinsic.form().takes_conditions)
+    except NotRaisable as error:
+        return Fit(intrinsic.name, obstacle=f"{block} is not a pure tensor computation: {error}")
     if not form.canonical().axes and intrinsic.form().canonical().axes:
         way = "pass the loop around the tile to tensorize, or a blockized block"
         return Fit(intrinsic.name, obstacle=f"{block} is a single point; {way}")
@@ -410,6 +422,7 @@ def _check_requirements(block: Block, way: Alignment, intrinsic: TensorIntrin) -
             reasons.append(error.reason)
     try:
         check_inlinable(impl.func, intrinsic.name)
+        size_arguments(block, way.match, intrinsic)
     except ScheduleError as error:
         reasons.append(error.reason)
     return Alignment(way.operands, way.axes, tuple(reasons), way.match)

@@ -73,7 +73,7 @@ def plan(requests: Sequence[ArenaRequest]) -> Arena:
             sorted(range(len(requests)), key=lambda i: (-_bytes(requests[i]), requests[i].first)),
             sorted(range(len(requests)), key=lambda i: (requests[i].first, -_bytes(requests[i]))),
         ]
-        offsets, total = min((_place_in_order(requests, order) for order in orders), key=lambda placement: placement[1])
+        offsets, total = min((place_in_order(requests, order) for order in orders), key=lambda placement: placement[1])
         slot_ids = tuple(range(len(requests)))
         return Arena(tuple(requests), slot_ids, tuple((r.size,) for r in requests), tuple(offsets), total)
     slots, members = _shared_slots(requests)
@@ -85,21 +85,23 @@ def _bytes(request: ArenaRequest) -> int:
     return size_code.value(request.size, guesses)
 
 
-def _align_up(size: int) -> int:
-    return -(-size // LINE) * LINE
+def _align_up(size: int, alignment: int = LINE) -> int:
+    return -(-size // alignment) * alignment
 
 
-def _place_in_order(requests: Sequence[ArenaRequest], order: Sequence[int]) -> tuple[list[int], int]:
-    """Each buffer, in order, at the lowest offset where it overlaps none that lives at the same time."""
+def place_in_order(
+    requests: Sequence[ArenaRequest], order: Sequence[int], alignment: int = LINE
+) -> tuple[list[int], int]:
+    """Each buffer, in order, at the lowest offset where it overlaps none that lives at the same time; and the end."""
     offsets = [0] * len(requests)
     done: list[int] = []
     total = 0
     for i in order:
-        size, start = _align_up(_bytes(requests[i])), 0
+        size, start = _align_up(_bytes(requests[i]), alignment), 0
         for j in sorted((j for j in done if requests[i].meets(requests[j])), key=lambda j: offsets[j]):
             if start + size <= offsets[j]:
                 break
-            start = max(start, offsets[j] + _align_up(_bytes(requests[j])))
+            start = max(start, offsets[j] + _align_up(_bytes(requests[j]), alignment))
         offsets[i] = start
         total = max(total, start + size)
         done.append(i)

@@ -53,7 +53,7 @@ def _describe(w: FunctionWriter, op: ir.Operation, match: described_kernels.Kern
         return
     parsed = match.intrinsic.desc_func()
     w.shared.alive.append(parsed)
-    memrefs = [match.memrefs[n] for n in range(len(match.memrefs))]
+    memrefs = [match.arguments.memrefs[n] for n in range(len(parsed.func.args))]
     name = w.shared.function(parsed.func, [w.roots.argument_root(m) for m in memrefs], anywhere=True)
     w.put(f"{name}({', '.join(w.variables[m] for m in memrefs)})")
 

@@ -99,6 +99,7 @@ def subview(w: FunctionWriter, op: ir.Operation) -> None:
     source = SubviewOp(op).source
     name = attrs.get(op, attrs.NAME, "") or w.roots.name(source)
     part_args = [repr(name), w.ref(source).view, *texts, tuple_of([str(d) for d in dims or []])]
+    part_args += [str(attrs.OPEN in op.attributes)]
     w.set(op.results[0], f"{w.keep(take_subview, 'part')}({', '.join(part_args)})", name)
 
 
@@ -109,10 +110,11 @@ def take_subview(
     sizes: tuple[int, ...],
     strides: tuple[int, ...],
     dims: tuple[int, ...],
+    is_open: bool,
 ) -> View:
-    """A view of a region. Raises OutOfBoundsError if the region is not inside the source."""
+    """A view of a region. Raises OutOfBoundsError if the region is not inside the source, unless it is open."""
     for offset, count, step, extent in zip(offsets, sizes, strides, view.shape, strict=True):
-        if count and not (0 <= offset and offset + (count - 1) * step < extent):
+        if count and not is_open and not (0 <= offset and offset + (count - 1) * step < extent):
             raise_out_of_bounds(view, offsets, f" with {sizes} elements")
     start = view.offset + sum(o * s for o, s in zip(offsets, view.strides, strict=True))
     steps = [s * t for s, t in zip(view.strides, strides, strict=True)]

@@ -122,7 +122,7 @@ def decorate(
         raise ScriptError(f"{name} is decorated with {word} more than once: remove all but one")
     if not isinstance(func, types.FunctionType):
         raise ScriptError(f"{word} decorates a function, not {short_repr(func)}")
-    program = _source_of(func, private, check, frame)
+    program = source_of(func, frame, private, check)
     program.graph = graph
     outer = func.__qualname__.rpartition(".")[0]
     if outer and not outer.endswith("<locals>"):
@@ -130,7 +130,10 @@ def decorate(
     return build([program])[program.name]
 
 
-def _source_of(func: types.FunctionType, private: bool, check: bool, frame: types.FrameType | None) -> FunctionSource:
+def source_of(
+    func: types.FunctionType, frame: types.FrameType | None, private: bool = False, check: bool = True
+) -> FunctionSource:
+    """The source of a function of a file, and the names that it sees."""
     source = SourceText.of_function(func)
     tree = source.parse()
     node = next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)
@@ -205,7 +208,7 @@ def _undecorated_source(member: types.FunctionType | ClassMember, outer_names: M
     """The source of a function without a decorator."""
     if isinstance(member, ClassMember):
         return member.program
-    program = _source_of(member, False, True, None)
+    program = source_of(member, None)
     program.names = {**python_scope.namespaces(), **outer_names, **program.names}
     return program
 

@@ -1,0 +1,106 @@
+"""Scalar parameters of a described instruction: sizes and indices in its conditions and extents, and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+
+from mlir import ir
+
+from tir_mlir.dialect.computation.form import Condition, Form, SizeParam
+from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, OpNode, Tree, conditions_in, leaves
+from tir_mlir.dialect.ir import Func, Index, step
+from tir_mlir.dialect.presburger import sets
+
+
+def size_params(func: Func) -> list[SizeParam]:
+    """The index parameters of a function, with the bounds that `T.assume` gives."""
+    limits = sets.assumptions(func.op)
+    params = []
+    for number, value in enumerate(func.args):
+        if not isinstance(value.type, ir.IndexType):
+            continue
+        bounds: dict[int, int] = {}
+        for limit in limits:
+            factor, rest = step(limit.index, value), limit.index.substitute({value: Index.constant(0)}).as_constant()
+            if factor in (1, -1) and rest is not None and limit.index.values == (value,):
+                bounds |= {f: -rest * f for f in ((1, -1) if limit.is_eq else (factor,))}
+        params.append(SizeParam(number, func.arg_name(number), value, bounds.get(1), bounds.get(-1)))
+    return params
+
+
+def row_limits(form: Form) -> dict[str, str]:
+    """The operands whose first dimension is accessed up to a size only, and that size: all of them where it limits what
+    is stored, those that are read where it limits a choice."""
+    stores = form.payload.op == STORE if isinstance(form.payload, OpNode) else False
+    limits = {}
+    for condition_number, condition in enumerate(form.conditions):
+        size = next((p.name for p in form.sizes if condition.base.uses(p.value)), None)
+        if size is None or sorted(condition.row) != [-1] + [0] * (len(condition.row) - 1):
+            continue
+        axis = condition.row.index(-1)
+        for number, operand in enumerate(form.operands):
+            is_limited = stores or number in _guarded_leaves(form.payload, condition_number)
+            if operand.rows and operand.rows[0][axis] == 1 and sum(map(abs, operand.rows[0])) == 1 and is_limited:
+                limits[operand.buffer.name] = size
+    for number, axis in enumerate(form.axes):
+        size = next((p.name for p in form.sizes if axis.extent.uses(p.value)), None)
+        for operand in form.operands if size else ():
+            if operand.rows and operand.rows[0][number] == 1:
+                limits[operand.buffer.name] = size
+    return limits
+
+
+def _guarded_leaves(tree: Tree, condition: int) -> set[int]:
+    """The operands that are read only where a condition holds."""
+    if not isinstance(tree, OpNode):
+        return set()
+    if tree.op == CHOICE and condition in conditions_in(tree.children[0]):
+        return {*leaves(tree.children[1])} - {*leaves(tree.children[2])}
+    return set().union(*(_guarded_leaves(c, condition) for c in tree.children))
+
+
+def specializations(form: Form) -> Iterator[tuple[Form, dict[int, int]]]:
+    """The form with each bounded size free, at its greatest value, and at 1; and the sizes that are not free."""
+    choices = [(None, *dict.fromkeys((p.high, 1))) if p.high is not None else (None,) for p in form.sizes]
+    for numbers in product(*choices):
+        fixed = {p: n for p, n in zip(form.sizes, numbers, strict=True) if n is not None}
+        if fixed:
+            yield _specialize(form, {p.value: n for p, n in fixed.items()}), {p.number: n for p, n in fixed.items()}
+        else:
+            yield form, {}
+
+
+def _specialize(form: Form, numbers: Mapping[ir.Value, int]) -> Form:
+    """The form at values of sizes, without the conditions that then always hold."""
+    values = {v: Index.constant(n) for v, n in numbers.items()}
+    axes = tuple(replace(a, extent=a.extent.substitute(values).simplify()) for a in form.axes)
+    conditions = [replace(c, base=c.base.substitute(values).simplify()) for c in form.conditions]
+    sizes = [a.extent.as_constant() for a in axes]
+    kept = [n for n, c in enumerate(conditions) if not _always_holds(c, sizes)]
+    payload = _without_guards(form.payload, {old: new for new, old in enumerate(kept)})
+    return replace(form, axes=axes, conditions=tuple(conditions[n] for n in kept), payload=payload)
+
+
+def _always_holds(condition: Condition, sizes: list[int | None]) -> bool:
+    least = condition.base.as_constant()
+    for factor, size in zip(condition.row, sizes, strict=True):
+        if least is None or condition.is_eq or (factor < 0 and size is None):
+            return False
+        least += min(0, factor * ((size or 1) - 1))
+    return least is not None and least >= 0
+
+
+def _without_guards(tree: Tree, numbers: Mapping[int, int]) -> Tree:
+    """A tree with the conditions in `numbers`, renumbered; the others hold."""
+    if isinstance(tree, Guard):
+        return Guard(numbers[tree.condition])
+    if not isinstance(tree, OpNode):
+        return tree
+    if tree.op == ALL:
+        return replace(tree, children=tuple(Guard(numbers[n]) for n in conditions_in(tree) if n in numbers))
+    children = tuple(_without_guards(c, numbers) for c in tree.children)
+    if tree.op in (CHOICE, STORE) and not conditions_in(children[0]):
+        return children[1]
+    return replace(tree, children=children)

@@ -1,0 +1,143 @@
+"""Addresses of the buffers of a program in the memories of its machine: by lifetimes, no two at the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import ceil
+
+from tir_mlir.accel.operands import Memory
+from tir_mlir.accel.program import Allocate, For, Issue, MachineProgram, Node, ProgramBuffer, When
+from tir_mlir.dialect.diagnostics import MachineError
+from tir_mlir.graph.memory.arena import ArenaRequest, place_in_order
+
+_EXACT = 7
+"""Of at most so many buffers every order is tried."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The first row of each buffer of a program, and the instructions between which it is alive, by their positions
+    in the text."""
+
+    rows: dict[ProgramBuffer, int]
+    lives: dict[ProgramBuffer, tuple[int, int]]
+
+    def __str__(self) -> str:
+        lines = []
+        for buffer, row in self.rows.items():
+            assert buffer.memory is not None
+            share = f"of {buffer.memory.rows}"
+            lines.append(f"{buffer.memory.name:8} {row:6} .. {row + buffer.rows - 1:<6} {share:9} {buffer.name}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def place_buffers(program: MachineProgram) -> Placement:
+    """Place the buffers of each memory, the largest first, or in the order in which all fit.
+
+    A buffer is alive from the first to the last statement of its body that uses it, loops included. Errors:
+    MachineError for buffers that are alive at once and exceed a memory.
+    """
+    lives = _lives(program)
+    rows: dict[ProgramBuffer, int] = {}
+    for memory in program.machine.spaces.values():
+        buffers = [b for b in lives if b.memory is memory]
+        for buffer in buffers:
+            _check_rows(buffer, memory)
+        requests = [ArenaRequest(b.rows, *lives[b]) for b in buffers]
+        offsets = _fit(requests, memory)
+        if offsets is None:
+            raise MachineError(_too_large(program, memory, buffers, lives))
+        rows |= dict(zip(buffers, offsets, strict=True))
+    return Placement(rows, lives)
+
+
+def _fit(requests: Sequence[ArenaRequest], memory: Memory) -> list[int] | None:
+    count = len(requests)
+    orders: Iterator[Sequence[int]] = iter(
+        [
+            sorted(range(count), key=lambda i: (-int(requests[i].size), requests[i].first)),
+            sorted(range(count), key=lambda i: (requests[i].first, -int(requests[i].size))),
+        ]
+    )
+    for order in orders if count > _EXACT else permutations(next(orders)):
+        offsets, end = place_in_order(requests, order, memory.alignment)
+        if end <= ceil(memory.rows / memory.alignment) * memory.alignment:
+            return offsets
+    return None
+
+
+def _check_rows(buffer: ProgramBuffer, memory: Memory) -> None:
+    if buffer.shape[-1] != memory.width or buffer.dtype != memory.dtype:
+        row = f"{memory.width} x {memory.dtype}"
+        raise MachineError(
+            f"buffer {buffer.name} of shape {buffer.shape} and type {buffer.dtype} is not made of rows of {row}, of "
+            f"which {memory.name} consists; fix: transform_layout gives it a last dimension of {memory.width}"
+        )
+
+
+def _lives(program: MachineProgram) -> dict[ProgramBuffer, tuple[int, int]]:
+    """The first and the last instruction between which each buffer is alive."""
+    spans: dict[int, tuple[int, int]] = {}
+    _number(program.body, 0, spans)
+    lives: dict[ProgramBuffer, tuple[int, int]] = {}
+    for body in _bodies(program.body):
+        for allocate in [n for n in body if isinstance(n, Allocate) and n.buffer.memory is not None]:
+            users = [spans[id(n)] for n in body if _uses(n, allocate.buffer)]
+            if users:
+                lives[allocate.buffer] = (min(first for first, _ in users), max(last for _, last in users))
+    return lives
+
+
+def _number(body: Sequence[Node], at: int, spans: dict[int, tuple[int, int]]) -> int:
+    """Number the instructions, and the spans of the loops around them. Returns the next number."""
+    for node in body:
+        start = at
+        at = _number(node.body, at, spans) if isinstance(node, For | When) else at + isinstance(node, Issue)
+        spans[id(node)] = (start, max(start, at - 1))
+    return at
+
+
+def _bodies(body: Sequence[Node]) -> Iterator[Sequence[Node]]:
+    yield body
+    for node in body:
+        if isinstance(node, For | When):
+            yield from _bodies(node.body)
+
+
+def _uses(node: Node, buffer: ProgramBuffer) -> bool:
+    if isinstance(node, Issue):
+        return any(t.buffer is buffer for t in node.tiles.values())
+    return isinstance(node, For | When) and any(_uses(n, buffer) for n in node.body)
+
+
+def _too_large(
+    program: MachineProgram,
+    memory: Memory,
+    buffers: Sequence[ProgramBuffer],
+    lives: dict[ProgramBuffer, tuple[int, int]],
+) -> str:
+    """Why buffers do not fit: the largest sum at one instruction, and the way out."""
+    busiest = max((lives[b][0] for b in buffers), key=lambda t: sum(b.rows for b in _alive(buffers, lives, t)))
+    alive = sorted(_alive(buffers, lives, busiest), key=lambda b: -b.rows)
+    total, largest = sum(b.rows for b in alive), alive[0]
+    parts = ", ".join(f"{b.name} {b.rows}" for b in alive)
+    text = f"memory {memory.name} has {memory.rows} rows; {total} are in use at once: {parts}"
+    if total <= memory.rows:
+        return f"{text}; no order in which they are placed leaves room for all; fix: smaller tiles"
+    spare = memory.rows - (total - largest.rows)
+    if spare <= 0:
+        return f"{text}; fix: smaller tiles, or copies inside of inner loops (compute_at)"
+    return (
+        f"{text}; fix: {largest.name} of shape {largest.shape} may have {spare}: split its loops by factors "
+        f"that are {ceil(largest.rows / spare)} times smaller, or move the copy into an inner loop (compute_at)"
+    )
+
+
+def _alive(
+    buffers: Sequence[ProgramBuffer], lives: dict[ProgramBuffer, tuple[int, int]], at: int
+) -> list[ProgramBuffer]:
+    return [b for b in buffers if lives[b][0] <= at <= lives[b][1]]

@@ -1,0 +1,343 @@
+"""Run a program of a machine instruction by instruction: its results, its faults, and when each part is done.
+
+Each instruction does what its description says, compiled for this CPU; the rows that it touches, the registers that it
+depends on, and the unit that executes it are followed beside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.accel.instruction import Instruction
+from tir_mlir.accel.operands import Field, Memory, Tile
+from tir_mlir.accel.program import (
+    Allocate,
+    Clipped,
+    For,
+    Issue,
+    MachineProgram,
+    Node,
+    ProgramBuffer,
+    TileAddress,
+    Value,
+)
+from tir_mlir.build import build
+from tir_mlir.dialect.computation.scalar_params import row_limits as computed_row_limits
+from tir_mlir.dialect.diagnostics import ArgumentError, MachineError
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.dialect.symbolic import IntExpr, text
+from tir_mlir.runtime.library import Library
+from tir_mlir.script.module import IRModule
+
+
+@dataclass
+class Timeline:
+    """When the units of a machine are busy, in cycles, and what they waited for."""
+
+    cycles: int = 0
+    busy: dict[str, int] = field(default_factory=dict)
+    """Of each unit."""
+    waits: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Cycles for which a unit waited: for a result, for rows to be free, or for instructions."""
+    issued: Counter[str] = field(default_factory=Counter)
+    """Instructions by name."""
+
+    def utilization(self, unit: str) -> float:
+        """The share of all cycles in which a unit is busy."""
+        return self.busy.get(unit, 0) / max(1, self.cycles)
+
+    def __str__(self) -> str:
+        lines = [f"{self.cycles} cycles, {sum(self.issued.values())} instructions"]
+        for unit, busy in self.busy.items():
+            waits = ", ".join(f"{c} {n}" for (u, c), n in sorted(self.waits.items()) if u == unit and n)
+            lines.append(
+                f"  {unit:10} {busy:10} busy, {100 * busy / max(1, self.cycles):5.1f} %; waited for {waits or '-'}"
+            )
+        lines.append("  " + ", ".join(f"{n} {name}" for name, n in self.issued.items()))
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+class _Rows:
+    """The rows of a memory: values, which are set, and when each was last written and read."""
+
+    def __init__(self, memory: Memory):
+        self.memory = memory
+        dtype = "uint16" if memory.dtype == "bfloat16" else memory.dtype
+        self.values = np.zeros((memory.rows, memory.width), dtype)
+        self.values.view(np.uint8).fill(0xA5)
+        self.is_set = np.zeros(memory.rows, bool)
+        self.owner = np.full(memory.rows, -1)
+        """The buffer that a row has an element of, as a number."""
+        self.written = np.zeros(memory.rows, np.int64)
+        self.read = np.zeros(memory.rows, np.int64)
+
+
+class Simulator:
+    """A machine that runs one program. Errors: MachineError with the instruction, the row, the loops and the line."""
+
+    def __init__(self, program: MachineProgram, rows: Mapping[ProgramBuffer, int], computes: bool = True):
+        self.program, self.rows, self.computes = program, rows, computes
+        self.timeline = Timeline(busy={u: 0 for u in program.machine.units})
+        self.memories = {m: _Rows(m) for m in program.machine.spaces.values()}
+        self.registers: dict[Field, int | float] = {}
+        self.now = 0
+        self.free = {u: 0 for u in program.machine.units}
+        self.starts = {u.name: deque([0] * u.queue, u.queue) for u in program.machine.units.values()}
+        self.arrays: dict[ProgramBuffer, np.ndarray[Any, Any]] = {}
+        self.numbers = {buffer: number for number, buffer in enumerate(rows)}
+
+    def run(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Timeline:
+        """Run the program on arrays, which it changes."""
+        self._bind(arrays)
+        writer = _Writer(self)
+        code = compile(
+            writer.function(self.program.body), f"<{self.program.name} on {self.program.machine.name}>", "exec"
+        )
+        scope = dict(writer.scope)
+        exec(code, scope)
+        scope["run"]()
+        self.timeline.cycles = max(
+            [self.now, *self.free.values(), *(int(r.written.max()) for r in self.memories.values())]
+        )
+        return self.timeline
+
+    def _bind(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+        params = self.program.params
+        if len(arrays) != len(params):
+            raise ArgumentError(f"{self.program.name} takes {len(params)} arrays, not {len(arrays)}")
+        for param, array in zip(params, arrays, strict=True):
+            if array.shape != param.shape or array.dtype != np.dtype(param.dtype) or not array.flags.c_contiguous:
+                raise ArgumentError(
+                    f"{param.name} is a contiguous array of shape {param.shape} and type {param.dtype}, "
+                    f"not of {array.shape} and {array.dtype}"
+                )
+            self.arrays[param] = array.reshape(-1)
+
+    def allocate(self, buffer: ProgramBuffer) -> None:
+        """Begin the life of a buffer: its rows are not set."""
+        if buffer.memory is None:
+            self.arrays[buffer] = np.zeros(int(np.prod(buffer.shape)), buffer.dtype)
+        else:
+            start = self.rows[buffer]
+            self.memories[buffer.memory].is_set[start : start + buffer.rows] = False
+
+    def issuer(self, issue: Issue) -> Callable[..., None]:
+        """The function that executes an instruction, of the offsets of its tiles and its numbers."""
+        return _Executor(self, issue)
+
+
+class _Executor:
+    """Executes one instruction of a program, each time with other operands."""
+
+    def __init__(self, simulator: Simulator, issue: Issue):
+        self.simulator, self.issue, self.instruction = simulator, issue, issue.instruction
+        self.unit = issue.instruction.unit.name
+        self.tiles = [(t, issue.tiles[t.name]) for t in issue.instruction.tiles]
+        self.names = [n.name for n in issue.instruction.numbers]
+        is_computed = simulator.computes and issue.instruction.intrinsic is not None
+        self.function = model_of(issue.instruction) if is_computed else None
+        self.limits = row_limits(issue.instruction) if issue.instruction.intrinsic else {}
+        self.constant = issue.instruction.cycles if isinstance(issue.instruction.cycles, int) else None
+
+    def __call__(self, loops: tuple[int, ...], offsets: tuple[int, ...], numbers: tuple[int | float, ...]) -> None:
+        simulator, instruction = self.simulator, self.instruction
+        values = dict(zip(self.names, numbers, strict=True))
+        for needed, source in instruction.needs.items():
+            self._check_register(needed, self._needed(source, values), loops)
+        arguments: list[Any] = []
+        earliest, cause = 0, "a result"
+        touched: list[tuple[_Rows, int, int, Tile, int]] = []
+        for (tile, address), offset in zip(self.tiles, offsets, strict=True):
+            if tile.memory is None:
+                arguments.append(self._host_view(tile, address, offset, values, loops))
+                continue
+            rows, first, last = self._machine_rows(tile, address, offset, values, loops)
+            arguments.append(rows.values[first : first + tile.shape[0]] if len(tile.shape) > 1 else rows.values[first])
+            ready = int(rows.written[first:last].max()) if last > first else 0
+            taken = int(rows.read[first:last].max()) if "w" in tile.access and last > first else 0
+            if max(ready, taken) > earliest:
+                earliest, cause = max(ready, taken), "a result" if ready >= taken else "rows to be read"
+            touched.append((rows, first, last, tile, simulator.numbers[address.buffer]))
+        end = self._time(earliest, cause, values)
+        for rows, first, last, tile, owner in touched:
+            if "w" in tile.access:
+                rows.written[first:last] = end + instruction.latency
+                rows.is_set[first:last] = True
+                rows.owner[first:last] = owner
+            if "r" in tile.access:
+                np.maximum(rows.read[first:last], end, out=rows.read[first:last])
+        for target in instruction.sets:
+            simulator.registers[target] = values[target.name]
+        if self.function is not None:
+            self.function(*arguments, *numbers)
+
+    def _needed(self, source: Any, values: Mapping[str, int | float]) -> int | float:
+        needed = self.issue.needed(source)
+        if isinstance(needed, float):
+            return needed
+        return values[source.name] if hasattr(source, "dtype") else int(str(needed))
+
+    def _check_register(self, needed: Field, value: int | float, loops: tuple[int, ...]) -> None:
+        if needed not in self.simulator.registers:
+            raise self._error(f"register {needed} was never set; it needs {value}", loops)
+        if (actual := self.simulator.registers[needed]) != value:
+            raise self._error(f"register {needed} is {actual}; it needs {value}", loops)
+
+    def _machine_rows(
+        self, tile: Tile, address: TileAddress, start: int, values: Mapping[str, Any], loops: tuple[int, ...]
+    ) -> tuple[_Rows, int, int]:
+        """The rows of a memory that a tile touches: from the first one to before the last one."""
+        memory = tile.memory
+        assert memory is not None
+        count = tile.shape[0] if len(tile.shape) > 1 else 1
+        limit = self.limits.get(tile.name)
+        touched = count if limit is None else min(count, int(values[limit]))
+        if start < 0 or start + touched > address.buffer.rows:
+            raise self._error(
+                f"operand {tile.name} is rows {start} to {start + touched - 1} of {address.buffer.name}, "
+                f"which has {address.buffer.rows}", loops,
+            )  # fmt: skip
+        first = self.simulator.rows[address.buffer] + start
+        rows = self.simulator.memories[memory]
+        if first + count > memory.rows:
+            raise self._error(
+                f"operand {tile.name} ends at row {first + count - 1}; {memory.name} has {memory.rows}", loops
+            )
+        if "r" in tile.access and not rows.is_set[first : first + touched].all():
+            row = first + int(np.argmin(rows.is_set[first : first + touched]))
+            raise self._error(
+                f"row {row} of {memory.name} ({address.buffer.name}, operand {tile.name}) is read before it is written",
+                loops,
+            )
+        number = self.simulator.numbers[address.buffer]
+        if "r" in tile.access and not (rows.owner[first : first + touched] == number).all():
+            row = first + int(np.argmax(rows.owner[first : first + touched] != number))
+            other = list(self.simulator.numbers)[rows.owner[row]].name
+            raise self._error(
+                f"row {row} of {memory.name} has an element of {other}, not of {address.buffer.name} "
+                f"(operand {tile.name})",
+                loops,
+            )
+        return rows, first, first + touched
+
+    def _host_view(
+        self, tile: Tile, address: TileAddress, offset: int, values: Mapping[str, Any], loops: tuple[int, ...]
+    ) -> np.ndarray[Any, Any]:
+        array = self.simulator.arrays[address.buffer]
+        strides = [int(str(s)) for s in address.strides]
+        sizes = list(tile.shape)
+        limit = self.limits.get(tile.name)
+        if limit is not None:
+            sizes[0] = min(sizes[0], int(values[limit]))
+        if offset < 0 or (sizes[0] and offset + (sizes[0] - 1) * strides[0] >= array.size):
+            raise self._error(f"operand {tile.name} ends outside of {address.buffer.name}", loops)
+        return np.lib.stride_tricks.as_strided(
+            array[offset:], tile.shape, [s * array.itemsize for s in strides], writeable=True
+        )
+
+    def _time(self, earliest: int, cause: str, values: Mapping[str, Any]) -> int:
+        """The cycle in which the instruction ends."""
+        simulator, unit, timeline = self.simulator, self.unit, self.simulator.timeline
+        cycles = self.instruction.duration(values) if self.constant is None else self.constant
+        starts = simulator.starts[unit]
+        simulator.now = max(simulator.now + 1, starts[0])
+        free = simulator.free[unit]
+        start = max(simulator.now, free, earliest)
+        if start > free:
+            issued = max(0, min(start, simulator.now) - free)
+            timeline.waits[unit, "instructions"] += issued
+            timeline.waits[unit, cause] += start - free - issued
+        starts.append(start)
+        simulator.free[unit] = start + cycles
+        timeline.busy[unit] += cycles
+        timeline.issued[self.instruction.name] += 1
+        return start + cycles
+
+    def _error(self, message: str, loops: tuple[int, ...]) -> MachineError:
+        names = ", ".join(f"{n} = {v}" for n, v in zip(self.loops, loops, strict=True))
+        at = f" at {names}" if names else ""
+        return MachineError(f"{self.instruction.name}{at}: {message}\n  {self.issue.line}")
+
+    loops: tuple[str, ...] = ()
+    """The names of the loops around it."""
+
+
+class _Writer:
+    """Writes the loops of a program in Python."""
+
+    def __init__(self, simulator: Simulator):
+        self.simulator = simulator
+        self.scope: dict[str, Any] = {"allocate": simulator.allocate}
+
+    def function(self, body: Sequence[Node]) -> str:
+        lines = ["def run():", "    pass"]
+        self._body(body, "    ", lines, ())
+        return "\n".join(lines)
+
+    def _body(self, body: Sequence[Node], indent: str, lines: list[str], loops: tuple[str, ...]) -> None:
+        for node in body:
+            if isinstance(node, Allocate):
+                lines.append(f"{indent}allocate({self._keep(node.buffer)})")
+            elif isinstance(node, Issue):
+                lines.append(indent + self._issue(node, loops))
+            else:
+                inner = loops
+                if isinstance(node, For):
+                    ends = ", ".join(map(text, node.highs))
+                    end = f"min({ends})" if len(node.highs) > 1 else ends
+                    lines.append(f"{indent}for {node.var} in range({text(node.low)}, {end}):")
+                    inner = (*loops, node.var)
+                else:
+                    tests = [f"{text(e)} {'==' if is_equality else '>='} 0" for e, is_equality in node.conditions]
+                    lines.append(f"{indent}if {' and '.join(tests)}:")
+                lines.append(f"{indent}    pass")
+                self._body(node.body, indent + "    ", lines, inner)
+
+    def _issue(self, issue: Issue, loops: tuple[str, ...]) -> str:
+        executor = _Executor(self.simulator, issue)
+        executor.loops = loops
+        offsets = _tuple([text(issue.tiles[t.name].start) for t in issue.instruction.tiles])
+        numbers = _tuple([_text(issue.numbers[n.name]) for n in issue.instruction.numbers])
+        return f"{self._keep(executor)}({_tuple(loops)}, {offsets}, {numbers})"
+
+    def _keep(self, value: Any) -> str:
+        name = f"_{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def _text(value: Value) -> str:
+    """A number in Python."""
+    if isinstance(value, Clipped):
+        inner = text(value.number)
+        inner = inner if value.high is None else f"min({inner}, {value.high})"
+        return inner if value.low is None else f"max({inner}, {value.low})"
+    return text(value) if isinstance(value, IntExpr) else repr(value)
+
+
+@lru_cache(maxsize=256)
+def model_of(instruction: Instruction) -> Library:
+    """What an instruction computes, compiled for this CPU: a function of its tiles and its numbers."""
+    assert instruction.intrinsic is not None
+    with enter_context():
+        return build(IRModule(instruction.intrinsic.desc_func().module))
+
+
+@lru_cache(maxsize=256)
+def row_limits(instruction: Instruction) -> dict[str, str]:
+    """The tiles of which only so many rows are touched as a number says."""
+    assert instruction.intrinsic is not None
+    with enter_context():
+        return computed_row_limits(instruction.intrinsic.form())
