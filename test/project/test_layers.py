@@ -58,9 +58,7 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence extensions graph opt passes.schedule.queries processes runtime schedule "
         "schedules script sources target targets.stages tir_mlir visual"
     ),
-    "accel": (
-        "build dialect equivalence graph.memory.arena passes.lower runtime script target targets"
-    ),
+    "accel": ("build dialect equivalence graph.memory.arena passes.lower runtime script target targets"),
     "__main__": "opt",
     "onnx_backend": "build dialect graph",
     "compat": "build dialect graph runtime schedule script target te tir_mlir topi tune",

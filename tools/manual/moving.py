@@ -44,3 +44,16 @@ def rolling_buffer(sch: Schedule):
     i_0, _i_1 = sch.split(sch.get_loops("C")[0], factors=[None, 8])
     sch.compute_at("B", i_0)
     sch.rolling_buffer("B", 0)
+
+
+@example(two_stages)
+def double_buffer(sch: Schedule):
+    i, _j = sch.get_loops("B")
+    sch.reverse_compute_at("C", i)
+    sch.double_buffer("B", i)
+
+
+@refused(blur)
+def double_buffer(sch: Schedule):  # noqa: F811
+    (i,) = sch.get_loops("B")
+    sch.double_buffer("B", i)
