@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from tir_mlir.dialect.computation.scalar_tree import Scalar, Tree
+from tir_mlir.dialect.computation.scalar_tree import ScalarArgument, Tree
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, same_indices
 
@@ -63,14 +63,14 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Condition:
+class IndexCondition:
     """`row * iterators + base >= 0`, or `== 0` if `is_eq`; `base` over outer values."""
 
     row: tuple[int, ...]
     base: Index
     is_eq: bool = False
 
-    def is_equal_to(self, condition: Condition) -> bool:
+    def is_equal_to(self, condition: IndexCondition) -> bool:
         equal = (self.row, self.is_eq) == (condition.row, condition.is_eq)
         return equal and self.base.is_equal_to(condition.base)
 
@@ -97,7 +97,7 @@ class Form:
     init: Tree | None = None
     partial_init: bool = False
     """Whether the init runs only in some iterations of the outer loops."""
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[IndexCondition, ...] = ()
     """Those of the leaves `Guard` of the payload."""
     sizes: tuple[SizeParam, ...] = ()
     """The index parameters of a described instruction."""
@@ -124,7 +124,7 @@ class Form:
     @property
     def takes_conditions(self) -> bool:
         """Whether conditions, sizes or numbers of a block can be in it."""
-        return bool(self.conditions or self.sizes) or any(isinstance(t, Scalar) for t in self.values)
+        return bool(self.conditions or self.sizes) or any(isinstance(t, ScalarArgument) for t in self.values)
 
     @property
     def rows(self) -> list[tuple[int, ...]]:

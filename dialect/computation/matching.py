@@ -11,9 +11,9 @@ from typing import TypeVar
 from mlir import ir
 
 from tir_mlir.dialect.computation import scalar_tree
-from tir_mlir.dialect.computation.form import Axis, Condition, Form, Operand
+from tir_mlir.dialect.computation.form import Axis, Form, IndexCondition, Operand
 from tir_mlir.dialect.computation.scalar_params import specializations
-from tir_mlir.dialect.computation.scalar_tree import Guard, Leaf, Scalar, Tree
+from tir_mlir.dialect.computation.scalar_tree import Guard, Leaf, ScalarArgument, Tree
 from tir_mlir.dialect.ir import Buffer, Index, same_indices, step
 
 _Kind = TypeVar("_Kind", Leaf, Guard)
@@ -299,7 +299,7 @@ def _sizes(intrin: Form, block: Form, way: _Way, axes: Sequence[tuple[Axis, Axis
     return values
 
 
-def _is_upper_limit(condition: Condition) -> bool:
+def _is_upper_limit(condition: IndexCondition) -> bool:
     """Whether a condition is `iterator < size`, for which any size beyond the extent is as good as that."""
     return not condition.is_eq and sorted(condition.row) == [-1] + [0] * (len(condition.row) - 1)
 
@@ -399,10 +399,10 @@ def _payload_difference(intrin: Form, block: Form) -> str:
     return f"payload: the intrinsic computes {texts[0]}, the block computes {texts[1]}"
 
 
-def _leaf_text(form: Form, leaf: Leaf | Guard | Scalar) -> str:
+def _leaf_text(form: Form, leaf: Leaf | Guard | ScalarArgument) -> str:
     if isinstance(leaf, Leaf):
         return form.operands[leaf.operand].buffer.name
-    if isinstance(leaf, Scalar):
+    if isinstance(leaf, ScalarArgument):
         return next((p.name for p in form.sizes if p.number == leaf.number), f"parameter {leaf.number}")
     condition = form.conditions[leaf.condition]
     number = condition.base.as_constant()

@@ -11,8 +11,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import accesses_of_op, footprint
 from tir_mlir.dialect.computation import scalar_tree
-from tir_mlir.dialect.computation.form import Axis, Condition, Form, NotRaisable, Operand, Top
-from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, Leaf, OpNode, Scalar, Tree
+from tir_mlir.dialect.computation.form import Axis, Form, IndexCondition, NotRaisable, Operand, Top
+from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, Leaf, OpNode, ScalarArgument, Tree
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -215,7 +215,7 @@ class _FormReader:
         self.numbers = numbers
         self.around = enclosing
         self.operands: list[Operand] = []
-        self.conditions: list[Condition] = []
+        self.conditions: list[IndexCondition] = []
         self.values: dict[Tree, ir.Value] = {}
         try:
             self.mins, self.extents = box_of(nest.iterators, store, enclosing, [nest.names[v] for v in nest.iterators])
@@ -258,7 +258,7 @@ class _FormReader:
         numbers = []
         for part in constraints(op):
             row, base = self._linear(self._over_iters(part.index), op, "a condition")
-            condition = Condition(row, base, part.is_eq)
+            condition = IndexCondition(row, base, part.is_eq)
             known = next((n for n, c in enumerate(self.conditions) if c.is_equal_to(condition)), None)
             numbers.append(len(self.conditions) if known is None else known)
             self.conditions += [condition] if known is None else []
@@ -287,7 +287,7 @@ class _FormReader:
     def _tree(self, value: ir.Value) -> Tree:
         if isinstance(value.owner, ir.Block):
             if self.nest.guarded and isa(value.owner.owner.operation, FuncOp):
-                return Scalar(ir.BlockArgument(value).arg_number, str(value.type))
+                return ScalarArgument(ir.BlockArgument(value).arg_number, str(value.type))
             if self.numbers and (number := self._number(value)) is not None:
                 return number
             raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))

@@ -8,7 +8,7 @@ from itertools import product
 
 from mlir import ir
 
-from tir_mlir.dialect.computation.form import Condition, Form, SizeParam
+from tir_mlir.dialect.computation.form import Form, IndexCondition, SizeParam
 from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, OpNode, Tree, conditions_in, leaves
 from tir_mlir.dialect.ir import Func, Index, step
 from tir_mlir.dialect.presburger import sets
@@ -83,7 +83,7 @@ def _specialize(form: Form, numbers: Mapping[ir.Value, int]) -> Form:
     return replace(form, axes=axes, conditions=tuple(conditions[n] for n in kept), payload=payload)
 
 
-def _always_holds(condition: Condition, sizes: list[int | None]) -> bool:
+def _always_holds(condition: IndexCondition, sizes: list[int | None]) -> bool:
     least = condition.base.as_constant()
     for factor, size in zip(condition.row, sizes, strict=True):
         if least is None or condition.is_eq or (factor < 0 and size is None):

@@ -35,8 +35,8 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Scalar:
-    """The function's argument `number`, which is no buffer."""
+class ScalarArgument:
+    """The function's argument `number`, which is not a buffer."""
 
     number: int
     type: str
@@ -52,7 +52,7 @@ class OpNode:
     children: tuple[Tree, ...]
 
 
-Tree = Leaf | Guard | Scalar | OpNode
+Tree = Leaf | Guard | ScalarArgument | OpNode
 CHOICE, STORE, ALL = "tir.choice", "tir.store", "tir.all"
 """Nodes of computations with conditions: (ALL, value, other value); (ALL, stored value); (Guard, ...)."""
 
@@ -91,7 +91,7 @@ def correspondences(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tr
         else:
             yield {**bound, first: second}
     if not isinstance(first, OpNode) or not isinstance(second, OpNode):
-        if type(first) is type(second) and not isinstance(first, (Scalar, OpNode)):
+        if type(first) is type(second) and not isinstance(first, (ScalarArgument, OpNode)):
             yield from _bind(first, second, bound)
         return
     same = (first.op, first.facts, first.type) == (second.op, second.facts, second.type)
@@ -108,15 +108,15 @@ def correspondences(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tr
 
 def _is_scalar(tree: Tree) -> bool:
     """Whether a tree is a scalar parameter; an integer is an index, converted."""
-    return isinstance(tree, Scalar) or (
-        isinstance(tree, OpNode) and tree.op == "arith.index_cast" and isinstance(tree.children[0], Scalar)
+    return isinstance(tree, ScalarArgument) or (
+        isinstance(tree, OpNode) and tree.op == "arith.index_cast" and isinstance(tree.children[0], ScalarArgument)
     )
 
 
 def scalar_number(tree: Tree) -> int:
     """The argument that a scalar parameter is."""
     assert not isinstance(tree, Leaf | Guard)
-    return tree.number if isinstance(tree, Scalar) else scalar_number(tree.children[0])
+    return tree.number if isinstance(tree, ScalarArgument) else scalar_number(tree.children[0])
 
 
 def _bind(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tree, Tree]]:
@@ -132,7 +132,7 @@ def _match_children(lefts: tuple[Tree, ...], rights: tuple[Tree, ...], bound: Pa
         yield from _match_children(lefts[1:], rights[1:], first)
 
 
-def text(tree: Tree, name: Callable[[Leaf | Guard | Scalar], str], full: bool = False) -> str:
+def text(tree: Tree, name: Callable[[Leaf | Guard | ScalarArgument], str], full: bool = False) -> str:
     """`addf(C, mulf(A, B))`; `full` adds the result types and every attribute."""
     if not isinstance(tree, OpNode):
         return name(tree)

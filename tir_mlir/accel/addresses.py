@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from math import ceil
 
-from tir_mlir.accel.operands import Memory
-from tir_mlir.accel.program import Allocate, For, Issue, MachineProgram, Node, ProgramBuffer, When
+from tir_mlir.accel.operands import MemorySpace
+from tir_mlir.accel.program import Allocate, For, Issue, MachineBuffer, MachineProgram, Node, When
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.graph.memory.arena import ArenaRequest, place_in_order
 
@@ -21,8 +21,8 @@ class Placement:
     """The first row of each buffer of a program, and the instructions between which it is alive, by their positions
     in the text."""
 
-    rows: dict[ProgramBuffer, int]
-    lives: dict[ProgramBuffer, tuple[int, int]]
+    rows: dict[MachineBuffer, int]
+    lives: dict[MachineBuffer, tuple[int, int]]
 
     def __str__(self) -> str:
         lines = []
@@ -42,7 +42,7 @@ def place_buffers(program: MachineProgram) -> Placement:
     MachineError for buffers that are alive at once and exceed a memory.
     """
     lives = _lives(program)
-    rows: dict[ProgramBuffer, int] = {}
+    rows: dict[MachineBuffer, int] = {}
     for memory in program.machine.spaces.values():
         buffers = [b for b in lives if b.memory is memory]
         for buffer in buffers:
@@ -55,7 +55,7 @@ def place_buffers(program: MachineProgram) -> Placement:
     return Placement(rows, lives)
 
 
-def _fit(requests: Sequence[ArenaRequest], memory: Memory) -> list[int] | None:
+def _fit(requests: Sequence[ArenaRequest], memory: MemorySpace) -> list[int] | None:
     count = len(requests)
     orders: Iterator[Sequence[int]] = iter(
         [
@@ -70,7 +70,7 @@ def _fit(requests: Sequence[ArenaRequest], memory: Memory) -> list[int] | None:
     return None
 
 
-def _check_rows(buffer: ProgramBuffer, memory: Memory) -> None:
+def _check_rows(buffer: MachineBuffer, memory: MemorySpace) -> None:
     if buffer.shape[-1] != memory.width or buffer.dtype != memory.dtype:
         row = f"{memory.width} x {memory.dtype}"
         raise MachineError(
@@ -79,11 +79,11 @@ def _check_rows(buffer: ProgramBuffer, memory: Memory) -> None:
         )
 
 
-def _lives(program: MachineProgram) -> dict[ProgramBuffer, tuple[int, int]]:
+def _lives(program: MachineProgram) -> dict[MachineBuffer, tuple[int, int]]:
     """The first and the last instruction between which each buffer is alive."""
     spans: dict[int, tuple[int, int]] = {}
     _number(program.body, 0, spans)
-    lives: dict[ProgramBuffer, tuple[int, int]] = {}
+    lives: dict[MachineBuffer, tuple[int, int]] = {}
     for body in _bodies(program.body):
         for allocate in [n for n in body if isinstance(n, Allocate) and n.buffer.memory is not None]:
             users = [spans[id(n)] for n in body if _uses(n, allocate.buffer)]
@@ -108,7 +108,7 @@ def _bodies(body: Sequence[Node]) -> Iterator[Sequence[Node]]:
             yield from _bodies(node.body)
 
 
-def _uses(node: Node, buffer: ProgramBuffer) -> bool:
+def _uses(node: Node, buffer: MachineBuffer) -> bool:
     if isinstance(node, Issue):
         return any(t.buffer is buffer for t in node.tiles.values())
     return isinstance(node, For | When) and any(_uses(n, buffer) for n in node.body)
@@ -116,9 +116,9 @@ def _uses(node: Node, buffer: ProgramBuffer) -> bool:
 
 def _too_large(
     program: MachineProgram,
-    memory: Memory,
-    buffers: Sequence[ProgramBuffer],
-    lives: dict[ProgramBuffer, tuple[int, int]],
+    memory: MemorySpace,
+    buffers: Sequence[MachineBuffer],
+    lives: dict[MachineBuffer, tuple[int, int]],
 ) -> str:
     """Why buffers do not fit: the largest sum at one instruction, and the way out."""
     busiest = max((lives[b][0] for b in buffers), key=lambda t: sum(b.rows for b in _alive(buffers, lives, t)))
@@ -138,6 +138,6 @@ def _too_large(
 
 
 def _alive(
-    buffers: Sequence[ProgramBuffer], lives: dict[ProgramBuffer, tuple[int, int]], at: int
-) -> list[ProgramBuffer]:
+    buffers: Sequence[MachineBuffer], lives: dict[MachineBuffer, tuple[int, int]], at: int
+) -> list[MachineBuffer]:
     return [b for b in buffers if lives[b][0] <= at <= lives[b][1]]

@@ -11,9 +11,9 @@ from tir_mlir.accel.program import (
     Clipped,
     For,
     Issue,
+    MachineBuffer,
     MachineProgram,
     Node,
-    ProgramBuffer,
     TileAddress,
     Value,
 )
@@ -26,17 +26,17 @@ _C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "
 _INDENT = "  "
 
 
-def print_c(program: MachineProgram, rows: Mapping[ProgramBuffer, int]) -> str:
+def print_c(program: MachineProgram, rows: Mapping[MachineBuffer, int]) -> str:
     """The C source of a program whose buffers are at `rows`.
 
     It needs the functions that the calls of its instructions name: `Machine(header=...)` declares them. Errors:
-    LoweringError for a buffer in the memory of the CPU, IntrinError for a call that names what is no operand.
+    LoweringError for a buffer in the memory of the CPU, IntrinError for a call that names anything but its operands.
     """
     return _Printer(program, rows).text()
 
 
 class _Printer:
-    def __init__(self, program: MachineProgram, rows: Mapping[ProgramBuffer, int]):
+    def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int]):
         self.program, self.rows = program, rows
         self.used: set[str] = set()
 
@@ -62,7 +62,7 @@ class _Printer:
         self.used.add(function)
         return f"{function}({first}, {second})"
 
-    def _written(self) -> list[ProgramBuffer]:
+    def _written(self) -> list[MachineBuffer]:
         issues = [n for n in self.program.nodes() if isinstance(n, Issue)]
         return [i.tiles[t.name].buffer for i in issues for t in i.instruction.tiles if "w" in t.access]
 
@@ -180,5 +180,5 @@ def c_type(dtype: str) -> str:
     return _C_TYPES.get(dtype) or f"{dtype}_t"
 
 
-def _constant(buffer: ProgramBuffer) -> str:
+def _constant(buffer: MachineBuffer) -> str:
     return buffer.name.upper()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tir_mlir.accel.instruction import Instruction
+from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Field
 from tir_mlir.accel.program import Allocate, Clipped, For, Issue, MachineProgram, Node, Value, When
 from tir_mlir.dialect.diagnostics import MachineError
@@ -83,7 +83,7 @@ class _Setters:
             unmet = {f: v for f, v in unmet.items() if f not in setter.sets}
         return issues
 
-    def _setter(self, field: Field, unmet: Values) -> Instruction:
+    def _setter(self, field: Field, unmet: Values) -> MachineInstruction:
         able = [i for i in self.machine.instructions.values() if field in i.sets]
         if not able:
             raise MachineError(

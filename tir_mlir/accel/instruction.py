@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tir_mlir.accel.operands import Field, Host, Memory, Number, Register, Stride, Tile, Unit, UpTo
+from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpace, Number, Register, Stride, Tile, UpTo
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError, ScriptError
 from tir_mlir.script.parser import FunctionSource, build, source_of
@@ -19,12 +19,12 @@ Operand = Tile | Number
 
 
 @dataclass(frozen=True, eq=False)
-class Instruction:
+class MachineInstruction:
     """An instruction: its operands, what it computes, and what issues it."""
 
     machine: str
     name: str
-    unit: Unit
+    unit: ExecutionUnit
     operands: tuple[Operand, ...]
     calls: tuple[str, ...]
     cycles: int | Cycles
@@ -67,12 +67,12 @@ def parse_instruction(
     registers: Mapping[str, Register],
     func: Callable[..., Any],
     frame: types.FrameType,
-    unit: Unit,
+    unit: ExecutionUnit,
     calls: tuple[str, ...],
     cycles: int | Cycles,
     latency: int,
     sets: Register | None,
-) -> Instruction:
+) -> MachineInstruction:
     """The instruction that a function describes, registered as the intrinsic `machine.name`. Errors: IntrinError,
     ScriptError."""
     if not isinstance(func, types.FunctionType):
@@ -87,7 +87,7 @@ def parse_instruction(
     intrinsic = _register(machine, program, described) if described.body else None
     if intrinsic is None and not fields:
         raise program.source.error(program.node, "the instruction computes nothing and sets no register")
-    return Instruction(
+    return MachineInstruction(
         machine, func.__name__, unit, tuple(described.operands.values()), calls, cycles, latency, fields,
         described.needs, intrinsic,
     )  # fmt: skip
@@ -128,7 +128,7 @@ class _Description:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = ast.copy_location(ast.parse(node.value, mode="eval").body, node)
         kind = self._value(node)
-        if isinstance(kind, Memory | Host | UpTo):
+        if isinstance(kind, MemorySpace | HostOperand | UpTo):
             return kind
         dtype = getattr(kind, "dtype", None) or getattr(kind, "name", None)
         if not isinstance(dtype, str):
@@ -185,7 +185,7 @@ class _Description:
             isinstance(n, ast.AugAssign) and _subscripted(n.target) == name for s in self.body for n in ast.walk(s)
         )
         access = ("r" if reads else "") + ("w" if writes else "")
-        if isinstance(kind, Host):
+        if isinstance(kind, HostOperand):
             return Tile(name, None, kind.dtype, shape, access)
         if shape[-1] > kind.width:
             raise self.error(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tir_mlir import target
-from tir_mlir.accel.instruction import Cycles, Instruction, parse_instruction
-from tir_mlir.accel.operands import Field, Host, Memory, Register, Unit
+from tir_mlir.accel.instruction import Cycles, MachineInstruction, parse_instruction
+from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpace, Register
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.target import AnyTarget
@@ -42,15 +42,15 @@ class Machine(AnyTarget):
     name: str
     header: str = ""
     """C that declares the functions of the calls: `#include "npu.h"`."""
-    spaces: dict[str, Memory] = field(default_factory=dict, init=False)
-    units: dict[str, Unit] = field(default_factory=dict, init=False)
+    spaces: dict[str, MemorySpace] = field(default_factory=dict, init=False)
+    units: dict[str, ExecutionUnit] = field(default_factory=dict, init=False)
     registers: dict[str, Register] = field(default_factory=dict, init=False)
-    instructions: dict[str, Instruction] = field(default_factory=dict, init=False)
+    instructions: dict[str, MachineInstruction] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         _check_word(self.name, "machine")
 
-    def memory(self, name: str, *, rows: int, row: tuple[int, str], banks: int = 1, alignment: int = 1) -> Memory:
+    def memory(self, name: str, *, rows: int, row: tuple[int, str], banks: int = 1, alignment: int = 1) -> MemorySpace:
         """A memory of `rows` rows, each of so many elements of a type, in banks of as many consecutive rows.
 
         Buffers of the scope `global.NAME` are in it: their last dimension is a row, and they begin at a multiple of
@@ -64,13 +64,13 @@ class Machine(AnyTarget):
             raise IntrinError(f"memory {name}: {short_repr(dtype)} is not a type")
         if banks < 1 or rows % banks:
             raise IntrinError(f"memory {name}: {rows} rows are not {banks} banks of as many rows")
-        self.spaces[name] = Memory(name, rows, width, dtype, banks, alignment)
+        self.spaces[name] = MemorySpace(name, rows, width, dtype, banks, alignment)
         return self.spaces[name]
 
-    def unit(self, name: str, *, queue: int = 1) -> Unit:
+    def unit(self, name: str, *, queue: int = 1) -> ExecutionUnit:
         """A unit that executes instructions in order; the machine issues up to `queue` of them before it is free."""
         self._check_new(name, "unit")
-        self.units[name] = Unit(name, queue)
+        self.units[name] = ExecutionUnit(name, queue)
         return self.units[name]
 
     def state(self, name: str, **fields: str) -> Register:
@@ -86,19 +86,19 @@ class Machine(AnyTarget):
         self.registers[name] = Register(name, {key: Field(name, key, dtype) for key, dtype in fields.items()})
         return self.registers[name]
 
-    def host(self, dtype: str) -> Host:
+    def host(self, dtype: str) -> HostOperand:
         """The annotation of an operand in the memory of the CPU: its rows may have any stride."""
-        return Host(dtype)
+        return HostOperand(dtype)
 
     def instruction(
         self,
-        unit: Unit,
+        unit: ExecutionUnit,
         *,
         call: str | Sequence[str],
         cycles: int | Cycles = 1,
         latency: int = 0,
         sets: Register | None = None,
-    ) -> Callable[[Callable[..., Any]], Instruction]:
+    ) -> Callable[[Callable[..., Any]], MachineInstruction]:
         """Describe an instruction by a function of TVMScript on its operands.
 
         unit: what executes it. call: the C call, or calls, that issue it: `{D}` is the address of an operand in the
@@ -112,7 +112,7 @@ class Machine(AnyTarget):
         if unit not in self.units.values():
             raise IntrinError(f"{short_repr(unit)} is not a unit of machine {self.name}; fix: unit = m.unit(name)")
 
-        def decorate(func: Callable[..., Any]) -> Instruction:
+        def decorate(func: Callable[..., Any]) -> MachineInstruction:
             calls = (call,) if isinstance(call, str) else tuple(call)
             made = parse_instruction(self.name, self.registers, func, frame, unit, calls, cycles, latency, sets)
             self._check_new(made.name, "instruction")
@@ -135,7 +135,7 @@ class Machine(AnyTarget):
     def memories(self) -> Mapping[str, target.Memory]:
         return {m.scope: target.Memory(m.bytes, m.row_bytes, "program") for m in self.spaces.values()}
 
-    def memory_of_scope(self, scope: str) -> Memory | None:
+    def memory_of_scope(self, scope: str) -> MemorySpace | None:
         """The memory in which buffers of a scope are; None for that of the CPU."""
         return next((m for m in self.spaces.values() if m.scope == scope), None)
 

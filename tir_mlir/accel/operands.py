@@ -8,7 +8,7 @@ from tir_mlir.dialect.ir import dtypes
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemorySpace:
     """A memory of a machine; as an annotation, a tile of rows in it."""
 
     name: str
@@ -35,7 +35,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Unit:
+class ExecutionUnit:
     """A unit that executes instructions in order."""
 
     name: str
@@ -68,7 +68,7 @@ class Register:
 
 
 @dataclass(frozen=True)
-class Host:
+class HostOperand:
     """An operand in the memory of the CPU."""
 
     dtype: str
@@ -91,7 +91,7 @@ class Tile:
     """An operand of an instruction that is a tile."""
 
     name: str
-    memory: Memory | None
+    memory: MemorySpace | None
     """None: that of the CPU."""
     dtype: str
     shape: tuple[int, ...]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from tir_mlir.accel.instruction import Instruction
-from tir_mlir.accel.operands import Memory, Number, Stride
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.operands import MemorySpace, Number, Stride
 from tir_mlir.dialect.analysis.accesses import subview_parts
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import (
@@ -65,13 +65,13 @@ Value = IntExpr | Clipped | float
 
 
 @dataclass(eq=False)
-class ProgramBuffer:
+class MachineBuffer:
     """A buffer of a program."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
-    memory: Memory | None
+    memory: MemorySpace | None
     """None: that of the CPU."""
 
     @property
@@ -88,7 +88,7 @@ class ProgramBuffer:
 class TileAddress:
     """Where a tile begins in a buffer, and its strides."""
 
-    buffer: ProgramBuffer
+    buffer: MachineBuffer
     start: IntExpr
     """In a memory of the machine, in rows; in that of the CPU, in elements."""
     strides: tuple[IntExpr, ...]
@@ -98,7 +98,7 @@ class TileAddress:
 class Issue:
     """An instruction, with its operands."""
 
-    instruction: Instruction
+    instruction: MachineInstruction
     tiles: dict[str, TileAddress]
     numbers: dict[str, Value]
     line: str
@@ -135,7 +135,7 @@ class When:
 class Allocate:
     """The beginning of the life of a buffer, which ends with the body that this is in."""
 
-    buffer: ProgramBuffer
+    buffer: MachineBuffer
 
 
 Node = For | When | Issue | Allocate
@@ -147,7 +147,7 @@ class MachineProgram:
 
     name: str
     machine: Machine
-    params: list[ProgramBuffer]
+    params: list[MachineBuffer]
     body: list[Node]
 
     def nodes(self) -> Iterator[Node]:
@@ -155,7 +155,7 @@ class MachineProgram:
         return walk(self.body)
 
     @property
-    def buffers(self) -> list[ProgramBuffer]:
+    def buffers(self) -> list[MachineBuffer]:
         """The buffers in the memories of the machine."""
         return [n.buffer for n in self.nodes() if isinstance(n, Allocate) and n.buffer.memory is not None]
 
@@ -187,7 +187,7 @@ class _Reader:
         self.machine = machine
         by_intrinsic = {i.intrinsic_name: i for i in machine.instructions.values()}
         self.issued = {m.calls[0]: (m, by_intrinsic.get(m.intrinsic.name)) for m in matches}
-        self.buffers: dict[ir.Value, ProgramBuffer] = {}
+        self.buffers: dict[ir.Value, MachineBuffer] = {}
         self.names: dict[ir.Value, IntExpr] = {}
         self.taken: set[str] = set()
 
@@ -198,12 +198,12 @@ class _Reader:
             params.append(self.buffers[param.value])
         return MachineProgram(func.name, self.machine, params, self._body(func.body_ops()))
 
-    def _buffer(self, buffer: Buffer) -> ProgramBuffer:
+    def _buffer(self, buffer: Buffer) -> MachineBuffer:
         if None in buffer.shape:
             raise LoweringError(f"buffer {buffer.name} has a size that a call decides; a machine's program has numbers")
         memory = self.machine.memory_of_scope(buffer.scope)
         name = self._fresh(buffer.name.replace(".", "_"))
-        return ProgramBuffer(name, tuple(n or 0 for n in buffer.shape), buffer.dtype, memory)
+        return MachineBuffer(name, tuple(n or 0 for n in buffer.shape), buffer.dtype, memory)
 
     def _fresh(self, name: str) -> str:
         free = next(n for n in (name, *(f"{name}_{k}" for k in range(1, len(self.taken) + 2))) if n not in self.taken)
@@ -238,7 +238,7 @@ class _Reader:
         what = f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}" if isa(op, CallOp) else op.name
         raise LoweringError(f"{what} is not an instruction of {self.machine}, at {op.location}")
 
-    def _issue(self, match: KernelMatch, instruction: Instruction | None) -> Issue:
+    def _issue(self, match: KernelMatch, instruction: MachineInstruction | None) -> Issue:
         if instruction is None:
             raise LoweringError(f"{match.intrinsic.name} is not an instruction of {self.machine}")
         tiles: dict[str, TileAddress] = {}

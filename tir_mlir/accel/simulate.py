@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.accel.instruction import Instruction
-from tir_mlir.accel.operands import Field, Memory, Tile
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.operands import Field, MemorySpace, Tile
 from tir_mlir.accel.program import (
     Allocate,
     Clipped,
     For,
     Issue,
+    MachineBuffer,
     MachineProgram,
     Node,
-    ProgramBuffer,
     TileAddress,
     Value,
 )
@@ -65,10 +65,10 @@ class Timeline:
     __repr__ = __str__
 
 
-class _Rows:
+class _MemoryRows:
     """The rows of a memory: values, which are set, and when each was last written and read."""
 
-    def __init__(self, memory: Memory):
+    def __init__(self, memory: MemorySpace):
         self.memory = memory
         dtype = "uint16" if memory.dtype == "bfloat16" else memory.dtype
         self.values = np.zeros((memory.rows, memory.width), dtype)
@@ -83,15 +83,15 @@ class _Rows:
 class Simulator:
     """A machine that runs one program. Errors: MachineError with the instruction, the row, the loops and the line."""
 
-    def __init__(self, program: MachineProgram, rows: Mapping[ProgramBuffer, int], computes: bool = True):
+    def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int], computes: bool = True):
         self.program, self.rows, self.computes = program, rows, computes
         self.timeline = Timeline(busy={u: 0 for u in program.machine.units})
-        self.memories = {m: _Rows(m) for m in program.machine.spaces.values()}
+        self.memories = {m: _MemoryRows(m) for m in program.machine.spaces.values()}
         self.registers: dict[Field, int | float] = {}
         self.now = 0
         self.free = {u: 0 for u in program.machine.units}
         self.starts = {u.name: deque([0] * u.queue, u.queue) for u in program.machine.units.values()}
-        self.arrays: dict[ProgramBuffer, np.ndarray[Any, Any]] = {}
+        self.arrays: dict[MachineBuffer, np.ndarray[Any, Any]] = {}
         self.numbers = {buffer: number for number, buffer in enumerate(rows)}
 
     def run(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Timeline:
@@ -121,7 +121,7 @@ class Simulator:
                 )
             self.arrays[param] = array.reshape(-1)
 
-    def allocate(self, buffer: ProgramBuffer) -> None:
+    def allocate(self, buffer: MachineBuffer) -> None:
         """Begin the life of a buffer: its rows are not set."""
         if buffer.memory is None:
             self.arrays[buffer] = np.zeros(int(np.prod(buffer.shape)), buffer.dtype)
@@ -154,7 +154,7 @@ class _Executor:
             self._check_register(needed, self._needed(source, values), loops)
         arguments: list[Any] = []
         earliest, cause = 0, "a result"
-        touched: list[tuple[_Rows, int, int, Tile, int]] = []
+        touched: list[tuple[_MemoryRows, int, int, Tile, int]] = []
         for (tile, address), offset in zip(self.tiles, offsets, strict=True):
             if tile.memory is None:
                 arguments.append(self._host_view(tile, address, offset, values, loops))
@@ -193,7 +193,7 @@ class _Executor:
 
     def _machine_rows(
         self, tile: Tile, address: TileAddress, start: int, values: Mapping[str, Any], loops: tuple[int, ...]
-    ) -> tuple[_Rows, int, int]:
+    ) -> tuple[_MemoryRows, int, int]:
         """The rows of a memory that a tile touches: from the first one to before the last one."""
         memory = tile.memory
         assert memory is not None
@@ -328,7 +328,7 @@ def _text(value: Value) -> str:
 
 
 @lru_cache(maxsize=256)
-def model_of(instruction: Instruction) -> Library:
+def model_of(instruction: MachineInstruction) -> Library:
     """What an instruction computes, compiled for this CPU: a function of its tiles and its numbers."""
     assert instruction.intrinsic is not None
     with enter_context():
@@ -336,7 +336,7 @@ def model_of(instruction: Instruction) -> Library:
 
 
 @lru_cache(maxsize=256)
-def row_limits(instruction: Instruction) -> dict[str, str]:
+def row_limits(instruction: MachineInstruction) -> dict[str, str]:
     """The tiles of which only so many rows are touched as a number says."""
     assert instruction.intrinsic is not None
     with enter_context():

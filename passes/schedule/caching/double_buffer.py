@@ -84,7 +84,7 @@ def double_buffer(copies: Block | list[Block], loop: Loop, stages: int = 2) -> N
         check(stages >= 2, loop, f"stages is at least 2, not {stages}")
         check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not begin at 0")
         check(bool(blocks), loop, "no copies are given")
-        check(loop.const_extent != 1, loop, f"loop {loop.name} runs once; there is no iteration to copy for ahead")
+        check(loop.const_extent != 1, loop, f"loop {loop.name} runs once; nothing can be copied ahead")
         found = [_stage(block, loop) for block in blocks]
         _check_positions(found, loop)
         _check_sources(found, loop)
