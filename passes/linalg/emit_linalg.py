@@ -195,6 +195,7 @@ class TreeEmitter:
     def value(self, tree: Tree) -> ir.Value:
         if isinstance(tree, Leaf):
             return self.values[tree.operand]
+        assert isinstance(tree, OpNode)  # a computation without conditions has no other leaves
         if tree not in self.made:
             self.made[tree] = self._make(tree)
         return self.made[tree]
