@@ -28,6 +28,8 @@ def pointee(op: ir.Operation) -> ir.Value | None:
     """The memref that an access pointer points into."""
     current = op
     while not isa(current, AlignedPointerOp):
+        if not len(current.operands):
+            return None
         value = current.operands[0]
         if isinstance(value.owner, ir.Block):
             return None

@@ -56,7 +56,7 @@ def test_the_program_prints_what_the_page_shows(copy):
 @pytest.mark.slow
 def test_the_stubs_and_the_tests_of_records_know_it(copy):
     stub = (copy / "tir_mlir/te/scalar_functions.pyi").read_text(encoding="utf-8")
-    assert "def cbrt(x: Any) -> Any:\n" in stub
+    assert "def cbrt(x: ExprLike) -> Expr:\n" in stub
     tests = ["test/dialect/ops/test_scalar_functions.py", "test/tir_mlir/script/test_operations.py"]
     run(
         copy,

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from mlir import ir
@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     Block,
     Buffer,
     Func,
+    Index,
     Loop,
     all_blocks,
     clone_module,
@@ -53,10 +54,6 @@ from tir_mlir.equivalence.result import Difference, Result, written_by
 from tir_mlir.equivalence.typed_arenas import ARENA_NOTE, uses_arenas
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
-
-if TYPE_CHECKING:
-    from tir_mlir.dialect.ir import Index
-
 
 Pair = tuple[Func, Func, CallSignature, CallSignature]
 

@@ -28,22 +28,24 @@ class LegalityQueries(CanMethods):
     def _ask(self, step: Callable[[Any], Any]) -> Answer:
         raise NotImplementedError
 
-    @staticmethod
-    def query_of(step: Callable[..., Any]) -> Callable[..., Answer]:
-        def query(self: LegalityQueries, /, *args: Any, **kwargs: Any) -> Answer:
-            return self._ask(lambda trial: step(trial, *args, **kwargs))
 
-        signature = inspect.signature(step)
-        query.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
-        query.__name__ = f"can_{step.__name__}"
-        query.__qualname__ = f"Schedule.{query.__name__}"
-        query.__doc__ = f"Check whether `{step.__name__}` would be legal with these arguments. Returns an Answer."
-        return query
+def query_of(step: Callable[..., Any]) -> Callable[..., Answer]:
+    """The query whether a step would be legal."""
+
+    def query(self: LegalityQueries, /, *args: Any, **kwargs: Any) -> Answer:
+        return self._ask(lambda trial: step(trial, *args, **kwargs))
+
+    signature = inspect.signature(step)
+    query.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
+    query.__name__ = f"can_{step.__name__}"
+    query.__qualname__ = f"Schedule.{query.__name__}"
+    query.__doc__ = f"Check whether `{step.__name__}` would be legal with these arguments. Returns an Answer."
+    return query
 
 
 for _name in dir(Primitives) & PRIMITIVES.keys():  # a user's primitive may be registered before this import
     if not hasattr(LegalityQueries, f"can_{_name}") and not _name.startswith("can_"):
-        setattr(LegalityQueries, f"can_{_name}", LegalityQueries.query_of(getattr(Primitives, _name)))
+        setattr(LegalityQueries, f"can_{_name}", query_of(getattr(Primitives, _name)))
 
 
 Verdict = Literal["legal", "illegal", "not provable"]

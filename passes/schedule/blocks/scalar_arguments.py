@@ -83,7 +83,8 @@ def _clipped_extent(block: Block, start: Index, extent: Index, size: Index) -> I
     if None in (count, total, step_, last) or len(its) > 1 or len(start.values) > 1:
         return None
     first = start.substitute({i.var: Index.constant(0) for i in its}).as_constant()
-    assert count is not None and total is not None and first is not None
+    if count is None or total is None or first is None:
+        return None
     at_last = total - first - (step_ or 0) * (last or 0)
     if not 0 < at_last <= count or at_last + (step_ or 0) < count:
         return None

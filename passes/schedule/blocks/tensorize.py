@@ -104,10 +104,14 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         layouts = check_layouts(block, bindings, impl.func, intrinsic)
         check_inlinable(impl.func, tensor_intrin)
         sizes = size_arguments(block, matched, intrinsic)
-        open_windows = open_parameters(block, bindings, impl.func, tensor_intrin)
+        guarded = intrinsic.form().takes_conditions  # else all of each window is accessed
+        open_windows = open_parameters(block, bindings, impl.func, tensor_intrin) if guarded else frozenset[int]()
         _note(block, tensor_intrin, bindings)
         reads, writes = accessed_regions(block)
-        clipped = [clip(block, r) for r in reads], [clip(block, r) for r in writes]
+        clipped = (
+            [clip(block, r) if open_windows else r for r in reads],
+            [clip(block, r) if open_windows else r for r in writes],
+        )
     _replace_body(block, impl.func, bindings, open_windows, partial(emit_scalars, matched, sizes))
     for op in walk.ops(block.op):
         if matrix_function(op) == "tvm_mma_sync":

@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.analysis import kept_dims
-from tir_mlir.dialect.diagnostics import ScriptError, TirError
+from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import Buffer, Index, annotation_keys, attrs, create, dtypes
 from tir_mlir.dialect.presburger import assume, dim_factors, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
@@ -398,7 +398,7 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     extents = [_extent(s) for s in items]
     if is_huge(extents):
         raise ParseError(f"buffer {name} has more elements than 64 bits can count")
-    dtype = str(evaluate.python(args["dtype"], "dtype")) if "dtype" in args else "float32"
+    dtype = _dtype(evaluate.python(args["dtype"], "dtype")) if "dtype" in args else "float32"
     scope = (evaluate.python(args["scope"], "scope") if "scope" in args else "") or "global"
     if not isinstance(scope, str):
         raise ParseError(f'the scope of {name} is a string such as "global", not {describe(scope)}')
@@ -407,6 +407,13 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     if any(map(is_wide, items)):
         _declare_wide_extents(value)
     return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents], scope)
+
+
+def _dtype(value: object) -> str:
+    """The name of an element type."""
+    if not isinstance(value, str):
+        raise ParseError(dtypes.refusal(short_repr(value)))
+    return value
 
 
 def _declare_wide_extents(buffer: ir.Value) -> None:
@@ -438,7 +445,7 @@ def arena_view(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         raise ParseError(f"an arena is a global buffer of int8 with one axis; {arena.name} is none")
     shape = evaluate(args["shape"])
     extents = [_extent(s) for s in _as_tuple(shape)]
-    dtype = str(evaluate.python(args["dtype"], "dtype")) if "dtype" in args else "float32"
+    dtype = _dtype(evaluate.python(args["dtype"], "dtype")) if "dtype" in args else "float32"
     if unknown := [key for key in args if key not in ("shape", "dtype", "data", "elem_offset", "byte_offset")]:
         raise ParseError(f"{name} is row-major in the memory of {arena.name}: T.decl_buffer takes no {unknown[0]} here")
     offset = _byte_offset(evaluate, args, dtype)

@@ -185,6 +185,13 @@ def rolling_buffer(c: Choice) -> Arguments:
     return [block, number], {}
 
 
+def double_buffer(c: Choice) -> Arguments:
+    """Arguments for a block that shares a loop with its consumers."""
+    blocks, number = rolling_buffer(c)[0]
+    loops = c.loops(blocks)
+    return [blocks, c.one(loops) if loops else c.loop(), c.one([2, 3]) if isinstance(number, int) else 2], {}
+
+
 LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "cache_read": (cache("read"), 6),
     "cache_write": (cache("write"), 6),
@@ -202,4 +209,5 @@ LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "unsafe_hide_buffer_access": (hide, 2),
     "annotate_buffer_access": (annotate_buffer_access, 2),
     "rolling_buffer": (rolling_buffer, 4),
+    "double_buffer": (double_buffer, 3),
 }
