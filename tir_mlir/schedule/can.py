@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Literal
 
 from tir_mlir.dialect.diagnostics import Counterexample, LateText, ScheduleError, html
@@ -33,7 +34,7 @@ def query_of(step: Callable[..., Any]) -> Callable[..., Answer]:
     """The query whether a step would be legal."""
 
     def query(self: LegalityQueries, /, *args: Any, **kwargs: Any) -> Answer:
-        return self._ask(lambda trial: step(trial, *args, **kwargs))
+        return methodcaller("_ask", lambda trial: step(trial, *args, **kwargs))(self)
 
     signature = inspect.signature(step)
     query.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
