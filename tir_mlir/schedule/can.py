@@ -34,7 +34,10 @@ def query_of(step: Callable[..., Any]) -> Callable[..., Answer]:
     """The query whether a step would be legal."""
 
     def query(self: LegalityQueries, /, *args: Any, **kwargs: Any) -> Answer:
-        return methodcaller("_ask", lambda trial: step(trial, *args, **kwargs))(self)
+        def apply(trial: Any) -> Any:
+            return step(trial, *args, **kwargs)
+
+        return methodcaller("_ask", apply)(self)
 
     signature = inspect.signature(step)
     query.__signature__ = signature.replace(return_annotation="Answer")  # pyright: ignore[reportFunctionMemberAccess]
