@@ -130,10 +130,10 @@ def _bytes(x: Array) -> object:
 
 def _plain(x: Input) -> Array:
     """An input as models take it: bfloat16 as its bits, numbers of few bits in a wider type; a sequence as a list."""
-    return [_stored(a) for a in x] if isinstance(x, (list, tuple)) else _stored(x)
+    return [_as_stored_type(a) for a in x] if isinstance(x, (list, tuple)) else _as_stored_type(x)
 
 
-def _stored(x: ArrayLike) -> np.ndarray:
+def _as_stored_type(x: ArrayLike) -> np.ndarray:
     array = np.asarray(x)
     if array.dtype.name == "bfloat16":
         return array.view("uint16")

@@ -252,7 +252,7 @@ class SavedNest:
     keys: list[Key]
 
     @staticmethod
-    def of(top: ir.Operation, nest: Callable[[ir.Operation], NestSummary]) -> SavedNest:
+    def copy_of(top: ir.Operation, nest: Callable[[ir.Operation], NestSummary]) -> SavedNest:
         """A copy of an op. nest: the summaries of those whose results it uses."""
         module, keys, source = ir.Module.create(top.location), list[Key](), top.block
 
@@ -360,7 +360,7 @@ class StepJournal(Journal):
         nest = self.live.nest_of.get(top)
         if nest is not None:
             if not nest.saved:
-                nest.saved.append(SavedNest.of(top, self.nest))
+                nest.saved.append(SavedNest.copy_of(top, self.nest))
             self.touched[top] = nest
             del self.live.nest_of[top]
             for result in top.results:

@@ -35,7 +35,7 @@ class _Setters:
         together: dict[Field, list[Value]] = {}
         for node in body:
             if isinstance(node, Issue):
-                own = {f: [node.needed(source)] for f, source in node.instruction.needs.items()}
+                own = {f: [node.required_value(source)] for f, source in node.instruction.needs.items()}
             elif isinstance(node, For | When):
                 own = self._collect(node.body)
             else:

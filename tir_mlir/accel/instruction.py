@@ -172,7 +172,7 @@ class _Description:
         if isinstance(kind, str):
             return Number(name, kind)
         accesses = [
-            n for s in self.body for n in ast.walk(s) if isinstance(n, ast.Subscript) and _subscripted(n) == name
+            n for s in self.body for n in ast.walk(s) if isinstance(n, ast.Subscript) and _indexed_name(n) == name
         ]
         if not accesses:
             raise self.error(self.program.node, f"the description does not use operand {name}")
@@ -180,9 +180,9 @@ class _Description:
         stores = [
             t for s in self.body for n in ast.walk(s) if isinstance(n, ast.Assign | ast.AugAssign) for t in _targets(n)
         ]
-        writes = any(_subscripted(t) == name for t in stores)
+        writes = any(_indexed_name(t) == name for t in stores)
         reads = any(isinstance(n.ctx, ast.Load) for n in accesses) or any(
-            isinstance(n, ast.AugAssign) and _subscripted(n.target) == name for s in self.body for n in ast.walk(s)
+            isinstance(n, ast.AugAssign) and _indexed_name(n.target) == name for s in self.body for n in ast.walk(s)
         )
         access = ("r" if reads else "") + ("w" if writes else "")
         if isinstance(kind, HostOperand):
@@ -229,7 +229,7 @@ def _is_note(statement: ast.stmt) -> bool:
     )
 
 
-def _subscripted(node: ast.AST) -> str | None:
+def _indexed_name(node: ast.AST) -> str | None:
     return node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else None
 
 

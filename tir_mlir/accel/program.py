@@ -104,7 +104,7 @@ class Issue:
     line: str
     """Of the program's source."""
 
-    def needed(self, what: Stride | Number | int) -> Value:
+    def required_value(self, what: Stride | Number | int) -> Value:
         """The value that a field of a register has to have for it."""
         if isinstance(what, int):
             return Constant(what)

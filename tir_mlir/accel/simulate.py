@@ -151,7 +151,7 @@ class _Executor:
         simulator, instruction = self.simulator, self.instruction
         values = dict(zip(self.names, numbers, strict=True))
         for needed, source in instruction.needs.items():
-            self._check_register(needed, self._needed(source, values), loops)
+            self._check_register(needed, self._required_number(source, values), loops)
         arguments: list[Any] = []
         earliest, cause = 0, "a result"
         touched: list[tuple[_MemoryRows, int, int, Tile, int]] = []
@@ -179,8 +179,8 @@ class _Executor:
         if self.function is not None:
             self.function(*arguments, *numbers)
 
-    def _needed(self, source: Any, values: Mapping[str, int | float]) -> int | float:
-        needed = self.issue.needed(source)
+    def _required_number(self, source: Any, values: Mapping[str, int | float]) -> int | float:
+        needed = self.issue.required_value(source)
         if isinstance(needed, float):
             return needed
         return values[source.name] if hasattr(source, "dtype") else int(str(needed))

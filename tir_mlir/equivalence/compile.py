@@ -340,7 +340,7 @@ def _table() -> dict[str, Make]:
         "arith.negf": lambda op, o, r, b: b.call("sub", b.number(0), NegFOp(op).operand),
         "arith.divf": lambda op, o, r, b: b.call("mul", DivFOp(op).lhs, b.call("inv", DivFOp(op).rhs)),
         "math.rsqrt": lambda op, o, r, b: b.call("inv", _mix_salt(RsqrtOp(op).operand, "math.sqrt0", b)),
-        "math.fma": lambda op, o, r, b: _fused(b, *op.operands),
+        "math.fma": lambda op, o, r, b: _multiply_add(b, *op.operands),
         "arith.extf": lambda op, o, r, b: ExtFOp(op).source,
         "arith.truncf": _round,
         "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widen(CastOp(op).source, "arith.extsi")),
@@ -364,7 +364,7 @@ def _mix_salt(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
     return build.call("mix", value, build.number(_salt(words)))
 
 
-def _fused(build: OpBuilder, a: ir.Value, b: ir.Value, c: ir.Value) -> ir.Value:
+def _multiply_add(build: OpBuilder, a: ir.Value, b: ir.Value, c: ir.Value) -> ir.Value:
     return build.call("add", build.call("mul", a, b), c)
 
 
