@@ -17,10 +17,11 @@ _EXACT = 7
 
 
 @dataclass(frozen=True)
-class Placement:
-    """The first row of each buffer of a program, and the instructions between which it is alive, by their positions
-    in the text."""
+class PlacedProgram:
+    """A program, the first row of each of its buffers, and the instructions between which each is alive, by their
+    positions in the text. Its text is a table of the addresses."""
 
+    program: MachineProgram
     rows: dict[MachineBuffer, int]
     lives: dict[MachineBuffer, tuple[int, int]]
 
@@ -35,7 +36,7 @@ class Placement:
     __repr__ = __str__
 
 
-def place_buffers(program: MachineProgram) -> Placement:
+def place_buffers(program: MachineProgram) -> PlacedProgram:
     """Place the buffers of each memory, the largest first, or in the order in which all fit.
 
     A buffer is alive from the first to the last statement of its body that uses it, loops included. Errors:
@@ -52,7 +53,7 @@ def place_buffers(program: MachineProgram) -> Placement:
         if offsets is None:
             raise MachineError(_too_large(program, memory, buffers, lives))
         rows |= dict(zip(buffers, offsets, strict=True))
-    return Placement(rows, lives)
+    return PlacedProgram(program, rows, lives)
 
 
 def _fit(requests: Sequence[ArenaRequest], memory: MemorySpace) -> list[int] | None:

@@ -3,53 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from tir_mlir.accel.addresses import Placement, place_buffers
+from tir_mlir.accel.addresses import PlacedProgram, place_buffers
 from tir_mlir.accel.c_source import print_c
 from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.program import MachineProgram, read_program
+from tir_mlir.accel.program import TO_LOOPS, read_program
 from tir_mlir.accel.simulate import Simulator, Timeline
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
-from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import files
-from tir_mlir.targets import BackEnd, Compilation, Stage, register_kind
+from tir_mlir.targets import BackEnd, Compilation, Passes, Stage, register_kind
 
+LOOPS = "loops"
+"""The value that is the module of loops around instructions."""
 PROGRAMS = "programs"
 """The value that is the program of each function, with its addresses."""
 
 
-@dataclass(frozen=True)
-class PlacedProgram:
-    """A program whose buffers have addresses, and which sets the registers that it needs."""
-
-    program: MachineProgram
-    addresses: Placement
-
-    @property
-    def source(self) -> str:
-        """Its C."""
-        return print_c(self.program, self.addresses.rows)
-
-
 def stages(compilation: Compilation) -> list[Stage]:
-    return [Stage("lower", _lower, PROGRAMS)]
+    return [
+        Stage("lower", Passes(lambda _: TO_LOOPS), LOOPS),
+        Stage("lower", _place, PROGRAMS),
+    ]
 
 
-def _lower(compilation: Compilation) -> dict[str, PlacedProgram]:
+def _place(compilation: Compilation) -> dict[str, PlacedProgram]:
     machine = cast(Machine, compilation.options.target)
     placed = {}
     for name in compilation.names:
-        program = configure(read_program(compilation.program, machine, name))
-        placed[name] = PlacedProgram(program, place_buffers(program))
+        placed[name] = place_buffers(configure(read_program(compilation.values[LOOPS], machine, name)))
     return placed
 
 
@@ -64,14 +54,14 @@ class MachineFunction:
 
     def simulate(self, *arrays: np.ndarray[Any, Any]) -> Timeline:
         """Run it on arrays, as a call, and return when its units were busy."""
-        return Simulator(self.placed.program, self.placed.addresses.rows).run(arrays)
+        return Simulator(self.placed.program, self.placed.rows).run(arrays)
 
     @cached_property
     def timeline(self) -> Timeline:
         """When its units are busy; no value is computed."""
         program = self.placed.program
         arrays = [np.zeros(p.shape, p.dtype) for p in program.params]
-        return Simulator(program, self.placed.addresses.rows, computes=False).run(arrays)
+        return Simulator(program, self.placed.rows, computes=False).run(arrays)
 
     @property
     def cycles(self) -> int:
@@ -79,17 +69,17 @@ class MachineFunction:
         return self.timeline.cycles
 
     @property
-    def addresses(self) -> Placement:
+    def addresses(self) -> PlacedProgram:
         """Where its buffers are in the memories of the machine."""
-        return self.placed.addresses
+        return self.placed
 
     @property
     def source(self) -> str:
         """Its C."""
-        return self.placed.source
+        return print_c(self.placed.program.machine.header, {self.name: self.placed})
 
     def __repr__(self) -> str:
-        return f"{self.name}{self.signature}"
+        return str(self.signature)
 
 
 class MachineCode(CompiledCode):
@@ -99,15 +89,25 @@ class MachineCode(CompiledCode):
         self.programs = programs
 
     def source(self) -> str:
-        return "\n".join(p.source for p in self.programs.values())
+        return self._named_source({name: name for name in self.programs})
+
+    def _named_source(self, names: Mapping[str, str]) -> str:
+        header = next(iter(self.programs.values())).program.machine.header
+        return print_c(header, {names[f]: placed for f, placed in self.programs.items()})
 
     def assembly(self) -> str:
         return self.source()
 
     def write(self, path: Path, name: str | None = None) -> list[Path]:
-        """Write the C source, see `Library.export`."""
-        check_suffix(path, name, ".c", "a machine")
-        files.write_whole({path: self.source().encode()})
+        """Write the C source, see `Library.export`: a function called main has the name of the file, or this one."""
+        if path.suffix != ".c":
+            raise BuildError(f"{path.name}: the library of a machine is written as C; fix: a name that ends in .c")
+        if name is not None and len(self.programs) > 1:
+            raise BuildError(f"this library has {len(self.programs)} functions; name= is for one")
+        names = {f: name or (path.stem if f == "main" else f) for f in self.programs}
+        if wrong := [n for n in names.values() if not n.isidentifier()]:
+            raise BuildError(f"{wrong[0]!r} is not the name of a function of C; fix: name=")
+        files.write_whole({path: self._named_source(names).encode()})
         return [path]
 
 
@@ -117,7 +117,7 @@ def load(compilation: Compilation) -> Library:
     functions = {s.name: MachineFunction(s, programs[s.name]) for s in compilation.signatures}
     return Library(
         compilation.source,
-        lambda: compilation.program,
+        lambda: compilation.values[LOOPS],
         code,
         functions,
         compilation.timing,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.operands import Number
 from tir_mlir.accel.program import (
     Allocate,
@@ -26,36 +27,35 @@ _C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "
 _INDENT = "  "
 
 
-def print_c(program: MachineProgram, rows: Mapping[MachineBuffer, int]) -> str:
-    """The C source of a program whose buffers are at `rows`.
+def print_c(header: str, functions: Mapping[str, PlacedProgram]) -> str:
+    """The C source of programs of a machine, by the names of their functions.
 
-    It needs the functions that the calls of its instructions name: `Machine(header=...)` declares them. Errors:
-    LoweringError for a buffer in the memory of the CPU, IntrinError for a call that names anything but its operands.
+    It needs the functions that the calls of instructions name: `header` declares them. Errors: LoweringError for a
+    buffer in the memory of the CPU, IntrinError for a call that names anything but its operands.
     """
-    return _Printer(program, rows).text()
+    used: set[str] = set()
+    texts = [_Printer(placed.program, placed.rows, used).text(name) for name, placed in functions.items()]
+    lines = ["/* made by tir_mlir */", "#include <stdint.h>", *([header] if header else [])]
+    for name in sorted(used):
+        lines.append(f"static int32_t {name}(int32_t a, int32_t b) {{ return a {_CHOICES[name]} b ? a : b; }}")
+    return "\n".join([*lines, "", *texts])
 
 
 class _Printer:
-    def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int]):
-        self.program, self.rows = program, rows
-        self.used: set[str] = set()
+    """Prints the function of a program; `used` gets the functions that it needs."""
 
-    def text(self) -> str:
+    def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int], used: set[str]):
+        self.program, self.rows, self.used = program, rows, used
+
+    def text(self, name: str) -> str:
         body: list[str] = []
         self._body(self.program.body, _INDENT, body)
         written = {t.name for t in self._written()}
         params = ", ".join(
             f"{'' if p.name in written else 'const '}{c_type(p.dtype)} *{p.name}" for p in self.program.params
         )
-        lines = [f"/* {self.program.name}, for {self.program.machine.name}; made by tir_mlir */", "#include <stdint.h>"]
-        lines += [self.program.machine.header] if self.program.machine.header else []
-        lines += [
-            f"static int32_t {f}(int32_t a, int32_t b) {{ return a {_CHOICES[f]} b ? a : b; }}"
-            for f in sorted(self.used)
-        ]
-        lines += ["", *self._addresses(), ""]
-        lines += [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
-        lines += [f"void {self.program.name}({params});", f"void {self.program.name}({params})", "{", *body, "}", ""]
+        lines = [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
+        lines += [f"void {name}({params});", f"void {name}({params})", "{", *self._addresses(), *body, "}", ""]
         return "\n".join(lines)
 
     def _choice(self, function: str, first: str, second: str) -> str:
@@ -71,9 +71,9 @@ class _Printer:
         for buffer, row in self.rows.items():
             assert buffer.memory is not None
             last = row + buffer.rows - 1
-            shape = " x ".join(map(str, buffer.shape))
+            shape, memory = " x ".join(map(str, buffer.shape)), buffer.memory.name
             lines.append(
-                f"enum {{ {_constant(buffer)} = {row} }}; /* rows {row} to {last} of {buffer.memory.name}: {shape} */"
+                f"{_INDENT}enum {{ {_constant(buffer)} = {row} }}; /* rows {row} to {last} of {memory}: {shape} */"
             )
         return lines
 

@@ -52,7 +52,7 @@ class _Setters:
         for node in body:
             wanted = {f: v[0] for f, v in self.needs[id(node)].items() if len(v) == 1 and not _varies(v[0], node)}
             unmet = {f: v for f, v in wanted.items() if f not in state or not is_same(state[f], v)}
-            for issue in self._set(unmet, wanted, node):
+            for issue in self._set(unmet, {**state, **wanted}, node):
                 made.append(issue)
                 state = state | {f: issue.numbers[f.name] for f in issue.instruction.sets}
             node, state = self._inner(node, state)
@@ -70,7 +70,7 @@ class _Setters:
         return For(node.var, node.low, node.highs, inside), kept
 
     def _set(self, unmet: Values, wanted: Values, node: Node) -> list[Issue]:
-        """The instructions that set registers; a field that nothing needs yet becomes 0."""
+        """The instructions that set the unmet fields. Of others of their registers, `wanted` has the values; else 0."""
         issues = []
         while unmet:
             field = next(iter(unmet))

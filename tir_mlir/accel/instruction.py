@@ -6,6 +6,7 @@ import ast
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpace, Number, Register, Stride, Tile, UpTo
@@ -210,14 +211,14 @@ class _Description:
         return tuple(sizes)
 
     def _greatest(self, index: ast.expr, loops: Mapping[str, ast.expr], known: Mapping[str, int]) -> int:
-        """The value of an index at the end of all loops, whose factors are positive."""
-        values = dict(known)
-        for word in {n.id for n in ast.walk(index) if isinstance(n, ast.Name)} & loops.keys():
-            values[word] = self._greatest(loops[word], {}, known) - 1
-        names = {**self.program.names, **values}
-        text = ast.unparse(index)
+        """The greatest value of an index, at the start or the end of each loop and number."""
+        words = {n.id for n in ast.walk(index) if isinstance(n, ast.Name)}
+        ends = {word: high for word, high in known.items() if word in words}
+        ends |= {word: self._greatest(loops[word], {}, known) - 1 for word in words & loops.keys()}
+        code, outer = compile(ast.Expression(index), self.program.source.filename, "eval"), dict(self.program.names)
+        corners = product(*((0, end) for end in ends.values()))
         try:
-            return int(eval(text, {}, names))
+            return max(int(eval(code, {}, {**outer, **dict(zip(ends, c, strict=True))})) for c in corners)
         except Exception as error:
             raise self.error(index, f"the extent of this index is not known: {error}") from None
 

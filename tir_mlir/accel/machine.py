@@ -50,8 +50,8 @@ class Machine(AnyTarget):
     def __post_init__(self) -> None:
         _check_word(self.name, "machine")
 
-    def memory(self, name: str, *, rows: int, row: tuple[int, str], banks: int = 1, alignment: int = 1) -> MemorySpace:
-        """A memory of `rows` rows, each of so many elements of a type, in banks of as many consecutive rows.
+    def memory(self, name: str, *, rows: int, row: tuple[int, str], alignment: int = 1) -> MemorySpace:
+        """A memory of `rows` rows, each of so many elements of a type.
 
         Buffers of the scope `global.NAME` are in it: their last dimension is a row, and they begin at a multiple of
         `alignment` rows. Errors: IntrinError.
@@ -60,11 +60,10 @@ class Machine(AnyTarget):
         width, dtype = row
         if not (isinstance(rows, int) and isinstance(width, int) and rows > 0 and width > 0):
             raise IntrinError(f"memory {name}: rows and their elements are positive numbers")
-        if dtype not in dtypes.NAMES:
-            raise IntrinError(f"memory {name}: {short_repr(dtype)} is not a type")
-        if banks < 1 or rows % banks:
-            raise IntrinError(f"memory {name}: {rows} rows are not {banks} banks of as many rows")
-        self.spaces[name] = MemorySpace(name, rows, width, dtype, banks, alignment)
+        _check_type(dtype, f"memory {name}")
+        if alignment < 1:
+            raise IntrinError(f"memory {name}: a buffer is aligned to a positive number of rows, not to {alignment}")
+        self.spaces[name] = MemorySpace(name, rows, width, dtype, alignment)
         return self.spaces[name]
 
     def unit(self, name: str, *, queue: int = 1) -> ExecutionUnit:
@@ -81,13 +80,13 @@ class Machine(AnyTarget):
         """
         self._check_new(name, "register")
         for key, dtype in fields.items():
-            if dtype not in dtypes.NAMES:
-                raise IntrinError(f"register {name}.{key}: {short_repr(dtype)} is not a type")
+            _check_type(dtype, f"register {name}.{key}")
         self.registers[name] = Register(name, {key: Field(name, key, dtype) for key, dtype in fields.items()})
         return self.registers[name]
 
     def host(self, dtype: str) -> HostOperand:
         """The annotation of an operand in the memory of the CPU: its rows may have any stride."""
+        _check_type(dtype, "an operand in the memory of the CPU")
         return HostOperand(dtype)
 
     def instruction(
@@ -141,6 +140,13 @@ class Machine(AnyTarget):
 
     def __repr__(self) -> str:
         return f'Machine("{self.name}")'
+
+
+def _check_type(dtype: str, what: str) -> None:
+    if dtype not in dtypes.NAMES:
+        raise IntrinError(f"{what}: {short_repr(dtype)} is not a type")
+    if dtype == "bfloat16":
+        raise IntrinError(f"{what}: the model of a machine has no bfloat16, as NumPy has none")
 
 
 def _check_word(name: str, what: str) -> None:

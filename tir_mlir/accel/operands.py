@@ -16,7 +16,6 @@ class MemorySpace:
     width: int
     """Elements of a row."""
     dtype: str
-    banks: int
     alignment: int
     """Rows to a multiple of which a buffer is aligned."""
 

@@ -17,7 +17,6 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
-    clone_module,
     constant_integer,
     constraints,
     enter_context,
@@ -42,7 +41,6 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, from_affine
 from tir_mlir.equivalence.described_kernels import KernelMatch, matches_in
-from tir_mlir.passes.lower.to_llvm import run_named
 
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
@@ -168,18 +166,14 @@ def walk(body: Sequence[Node]) -> Iterator[Node]:
             yield from walk(node.body)
 
 
-def read_program(module: ir.Module, machine: Machine, name: str | None = None) -> MachineProgram:
-    """The program of a scheduled module, or of one of its functions, which consists of instructions of a machine.
+def read_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgram:
+    """The program of a function of a module after `TO_LOOPS`, which consists of instructions of a machine.
 
     Errors: LoweringError for a statement that is not an instruction of it.
     """
     with enter_context():
-        lowered = clone_module(module)
-        run_named(lowered, TO_LOOPS, {})
-        programs = [f for f in funcs(lowered) if name in (None, f.name)]
-        if len(programs) != 1:
-            raise LoweringError(f"one function is a program of {machine}; there are {len(programs)}")
-        return _Reader(machine, matches_in(lowered)).function(programs[0])
+        (func,) = [f for f in funcs(loops) if f.name == name]
+        return _Reader(machine, matches_in(loops)).function(func)
 
 
 class _Reader:

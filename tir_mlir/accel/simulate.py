@@ -7,7 +7,7 @@ depends on, and the unit that executes it are followed beside it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -70,8 +70,7 @@ class _MemoryRows:
 
     def __init__(self, memory: MemorySpace):
         self.memory = memory
-        dtype = "uint16" if memory.dtype == "bfloat16" else memory.dtype
-        self.values = np.zeros((memory.rows, memory.width), dtype)
+        self.values = np.zeros((memory.rows, memory.width), memory.dtype)
         self.values.view(np.uint8).fill(0xA5)
         self.is_set = np.zeros(memory.rows, bool)
         self.owner = np.full(memory.rows, -1)
@@ -125,13 +124,9 @@ class Simulator:
         """Begin the life of a buffer: its rows are not set."""
         if buffer.memory is None:
             self.arrays[buffer] = np.zeros(int(np.prod(buffer.shape)), buffer.dtype)
-        else:
+        elif buffer in self.rows:  # one that no instruction uses has none
             start = self.rows[buffer]
             self.memories[buffer.memory].is_set[start : start + buffer.rows] = False
-
-    def issuer(self, issue: Issue) -> Callable[..., None]:
-        """The function that executes an instruction, of the offsets of its tiles and its numbers."""
-        return _Executor(self, issue)
 
 
 class _Executor:
