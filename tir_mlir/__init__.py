@@ -15,6 +15,7 @@ from tir_mlir import sources
 from tir_mlir.extensions import implemented_in
 
 if TYPE_CHECKING:
+    from tir_mlir import accel as accel
     from tir_mlir import cache as cache
     from tir_mlir import errors as errors
     from tir_mlir import graph as graph
@@ -61,7 +62,20 @@ _HOME = {
     "to_linalg": "tir_mlir.script.linalg",
 }
 
-_PACKAGES = ("cache", "errors", "graph", "intrin", "schedules", "script", "target", "te", "topi", "tune", "visual")
+_PACKAGES = (
+    "accel",
+    "cache",
+    "errors",
+    "graph",
+    "intrin",
+    "schedules",
+    "script",
+    "target",
+    "te",
+    "topi",
+    "tune",
+    "visual",
+)
 
 
 __path__ = sources.SEARCHED

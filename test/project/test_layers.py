@@ -47,10 +47,11 @@ PACKAGES: dict[str, str] = {
         "script sources target targets.stages te topi visual"
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
+    "accel": "build dialect equivalence graph.memory.arena runtime script target targets",
     # the front of the package
     "tir_mlir": (
-        "build cache dialect errors graph interpreter intrin extensions runtime schedule schedules script sources "
-        "target te topi visual"
+        "accel build cache dialect errors graph interpreter intrin extensions runtime schedule schedules script "
+        "sources target te topi visual"
     ),
     "examples": "build errors runtime.kernels script tir_mlir",
     "opt": "dialect graph passes processes runtime schedule script target targets.stages tir_mlir",
@@ -58,7 +59,6 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence extensions graph opt passes.schedule.queries processes runtime schedule "
         "schedules script sources target targets.stages tir_mlir visual"
     ),
-    "accel": ("build dialect equivalence graph.memory.arena passes.lower runtime script target targets"),
     "__main__": "opt",
     "onnx_backend": "build dialect graph",
     "compat": "build dialect graph runtime schedule script target te tir_mlir topi tune",

@@ -1,5 +1,6 @@
 """Accelerators: machines with memories, instructions, state and time, described once and used for everything."""
 
 from tir_mlir.accel.back_end import MachineFunction as MachineFunction
+from tir_mlir.accel.instruction import MachineInstruction as MachineInstruction
 from tir_mlir.accel.machine import Machine as Machine
 from tir_mlir.accel.operands import upto as upto

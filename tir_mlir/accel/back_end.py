@@ -17,6 +17,7 @@ from tir_mlir.accel.program import TO_LOOPS, read_program
 from tir_mlir.accel.simulate import Simulator, Timeline
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
+from tir_mlir.runtime.drivers.c_entry import identifier
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import files
@@ -105,7 +106,7 @@ class MachineCode(CompiledCode):
         if name is not None and len(self.programs) > 1:
             raise BuildError(f"this library has {len(self.programs)} functions; name= is for one")
         names = {f: name or (path.stem if f == "main" else f) for f in self.programs}
-        if wrong := [n for n in names.values() if not n.isidentifier()]:
+        if wrong := [n for n in names.values() if identifier(n).rstrip("_") != n.rstrip("_")]:
             raise BuildError(f"{wrong[0]!r} is not the name of a function of C; fix: name=")
         files.write_whole({path: self._named_source(names).encode()})
         return [path]

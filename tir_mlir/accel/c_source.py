@@ -21,9 +21,9 @@ from tir_mlir.accel.program import (
 from tir_mlir.dialect.diagnostics import IntrinError, LoweringError
 from tir_mlir.dialect.symbolic import Constant, IntExpr, Operation, c_code
 from tir_mlir.dialect.symbolic.expression import SUMS
+from tir_mlir.runtime.drivers.c_entry import C_TYPES
 
 _SLOT = re.compile(r"\{(\w+)(?:\.(row)|\.strides\[(\d+)\])?\}")
-_C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double", "bool": "uint8_t"}
 _INDENT = "  "
 
 
@@ -35,7 +35,7 @@ def print_c(header: str, functions: Mapping[str, PlacedProgram]) -> str:
     """
     used: set[str] = set()
     texts = [_Printer(placed.program, placed.rows, used).text(name) for name, placed in functions.items()]
-    lines = ["/* made by tir_mlir */", "#include <stdint.h>", *([header] if header else [])]
+    lines = ["/* made by tir_mlir */", "#include <stdbool.h>", "#include <stdint.h>", *([header] if header else [])]
     for name in sorted(used):
         lines.append(f"static int32_t {name}(int32_t a, int32_t b) {{ return a {_CHOICES[name]} b ? a : b; }}")
     return "\n".join([*lines, "", *texts])
@@ -52,7 +52,7 @@ class _Printer:
         self._body(self.program.body, _INDENT, body)
         written = {t.name for t in self._written()}
         params = ", ".join(
-            f"{'' if p.name in written else 'const '}{c_type(p.dtype)} *{p.name}" for p in self.program.params
+            f"{'' if p.name in written else 'const '}{C_TYPES[p.dtype]} *{p.name}" for p in self.program.params
         )
         lines = [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
         lines += [f"void {name}({params});", f"void {name}({params})", "{", *self._addresses(), *body, "}", ""]
@@ -173,11 +173,6 @@ def _terms(expr: IntExpr, factor: int) -> list[tuple[int, str]]:
         return _terms(expr.left, factor * int(expr.right.value))
     text = c_code(expr)
     return [(factor, text if abs(factor) == 1 else f"{text} * {abs(factor)}")]
-
-
-def c_type(dtype: str) -> str:
-    """The type of C of an element."""
-    return _C_TYPES.get(dtype) or f"{dtype}_t"
 
 
 def _constant(buffer: MachineBuffer) -> str:

@@ -41,6 +41,7 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, from_affine
 from tir_mlir.equivalence.described_kernels import KernelMatch, matches_in
+from tir_mlir.runtime.drivers.c_entry import identifiers
 
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
@@ -196,13 +197,14 @@ class _Reader:
         if None in buffer.shape:
             raise LoweringError(f"buffer {buffer.name} has a size that a call decides; a machine's program has numbers")
         memory = self.machine.memory_of_scope(buffer.scope)
-        name = self._fresh(buffer.name.replace(".", "_"))
+        name = self._fresh(buffer.name)
         return MachineBuffer(name, tuple(n or 0 for n in buffer.shape), buffer.dtype, memory)
 
     def _fresh(self, name: str) -> str:
-        free = next(n for n in (name, *(f"{name}_{k}" for k in range(1, len(self.taken) + 2))) if n not in self.taken)
-        self.taken.add(free)
-        return free
+        """A name as a word of C and Python that nothing else of the program has."""
+        (word,) = identifiers([name], self.taken)
+        self.taken.add(word)
+        return word
 
     def _body(self, body: Sequence[ir.Operation]) -> list[Node]:
         return [node for op in body if (node := self._node(op)) is not None]

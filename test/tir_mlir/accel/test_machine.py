@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.systolic import schedule_product, systolic
 
 from tir_mlir import Schedule, accel, build, interpret
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.program import For, Issue, Node, When, walk
-from tir_mlir.errors import IntrinError, LoweringError, MachineError, ScheduleError, ScriptError
+from tir_mlir.errors import BuildError, IntrinError, LoweringError, MachineError, ScheduleError, ScriptError
 from tir_mlir.runtime.tools import c_tools
+from tir_mlir.script import IRModule
 from tir_mlir.script import tir as T
 
 SHAPES = [(16, 16, 16), (48, 64, 80), (15, 17, 1), (33, 100, 47)]
@@ -196,6 +198,90 @@ def test_a_size_beyond_the_instruction_is_refused() -> None:
     assert build(tile(4), target=machine).main.timeline.issued == {"load": 16}
     with pytest.raises(ScheduleError, match=r'parameter rows of "sized\.load" is at most 8; in .* it is not: it is 16'):
         tile(16)
+
+
+def copy_machine() -> tuple[accel.Machine, accel.MachineInstruction]:
+    """A machine that reverses rows, and has a register whose fields two instructions need, each another one."""
+    machine = accel.Machine("mirror")
+    pad = machine.memory("pad", rows=32, row=(16, "int8"))
+    dma = machine.unit("dma")
+    way = machine.state("way", load="int32", save="int32")
+
+    @machine.instruction(dma, sets=way, call="set_way({load}, {save})")
+    def set_way(load: T.int32, save: T.int32): ...
+
+    @machine.instruction(dma, call="load({D}, {R.row})")
+    def load(D: machine.host("int8"), R: pad):
+        T.assume(D.strides[0] == way.load)
+        for i, j in T.grid(16, 16):
+            R[i, j] = D[i, 15 - j]
+
+    @machine.instruction(dma, call="save({D}, {R.row})")
+    def save(R: pad, D: machine.host("int8")):
+        T.assume(D.strides[0] == way.save)
+        for i, j in T.grid(16, 16):
+            D[i, j] = R[i, j]
+
+    return machine, load
+
+
+def mirrored(name: str) -> str:
+    """A program that reverses the rows of two halves of a matrix."""
+    return f"""
+@T.prim_func
+def {name}(A: T.Buffer((16, 32), "int8"), B: T.Buffer((16, 64), "int8")):
+    for h in range(2):
+        P = T.alloc_buffer((16, 16), "int8", scope="global.pad")
+        for i, j in T.grid(16, 16):
+            with T.block("P"):
+                vh, vi, vj = T.axis.remap("OSS", [h, i, j])
+                P[vi, vj] = A[vi, vh * 16 + 15 - vj]
+        for i, j in T.grid(16, 16):
+            with T.block("B"):
+                vh, vi, vj = T.axis.remap("OSS", [h, i, j])
+                B[vi, vh * 16 + vj] = P[vi, vj]
+"""
+
+
+def schedule_mirror(name: str = "main") -> Schedule:
+    sch = Schedule(parse(mirrored(name)))
+    sch.tensorize(sch.get_loops("P")[1], "mirror.load")
+    sch.tensorize(sch.get_loops("B")[1], "mirror.save")
+    return sch
+
+
+def test_an_index_that_goes_down_has_its_extent() -> None:
+    _, load = copy_machine()
+    assert [tile.shape for tile in load.tiles] == [(16, 16), (16, 16)]
+
+
+def test_a_field_that_an_instruction_leaves_alone_keeps_its_value() -> None:
+    machine, _ = copy_machine()
+    main = build(schedule_mirror(), target=machine).main
+    a, b = np.arange(512, dtype=np.int16).astype(np.int8).reshape(16, 32), np.zeros((16, 64), np.int8)
+    main(a, b)
+    np.testing.assert_array_equal(b[:, :32], a.reshape(16, 2, 16)[:, :, ::-1].reshape(16, 32))
+    assert main.timeline.issued == {"set_way": 1, "load": 2, "save": 2}
+
+
+def test_a_file_has_the_functions_of_a_library(tmp_path: Path) -> None:
+    machine, _ = copy_machine()
+    (one,) = build(schedule_mirror(), target=machine).export(tmp_path / "turn.c")
+    assert "void turn(const int8_t *A, int8_t *B)" in one.read_text()
+    with pytest.raises(BuildError, match="'a-b' is not the name of a function of C"):
+        build(schedule_mirror(), target=machine).export(tmp_path / "a-b.c")
+    with pytest.raises(BuildError, match=r"turn\.so: the library of a machine is written as C"):
+        build(schedule_mirror(), target=machine).export(tmp_path / "turn.so")
+    both = IRModule({"first": schedule_mirror("first").mod["first"], "second": schedule_mirror("second").mod["second"]})
+    (file,) = build(both, target=machine).export(tmp_path / "both.c")
+    text = file.read_text()
+    assert text.count("#include <stdint.h>") == 1 and "void first(" in text and "void second(" in text
+
+
+def test_the_states_of_a_build_are_dumped(tmp_path: Path) -> None:
+    machine, _ = copy_machine()
+    build(schedule_mirror(), target=machine, dump=tmp_path)
+    assert any("compact" in path.name for path in tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
