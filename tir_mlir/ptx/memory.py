@@ -50,7 +50,7 @@ class Space:
         self.ends = np.array([r.end for r in regions], np.int64)
 
     def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str, needed: int = 0) -> np.ndarray:
-        """Addresses -> positions in `data`, checked. `used`: how many of the bytes matter, if not all."""
+        """Addresses -> positions in `data`, checked. needed: how many of the bytes matter, 0: all."""
         position = address - self.window if self.window else address
         if not position.size:
             return position
