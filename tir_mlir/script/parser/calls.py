@@ -510,6 +510,8 @@ def _call_extern(evaluate: Evaluator, node: ast.Call) -> object:
         dtype = items.pop(0) if has_type else "int32"
     if not items or not isinstance(items[0], str):
         raise ParseError('T.call_extern needs the name of a function: T.call_extern("int32", "name", ...)')
+    if items[0] in words.MATRIX_CALLS:
+        raise ParseError(f"{items[0]} is a matrix function, not a C function; fix: T.{items[0]}(...)")
     with evaluate.state.source.location(node):
         return pointers.call_extern(evaluate.state.module, items[0], items[1:], str(dtype))
 

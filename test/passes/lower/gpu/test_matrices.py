@@ -87,6 +87,14 @@ def test_what_has_no_code_is_refused(options, message):
         build(filled(**options), target=CUDA("sm_80"))
 
 
+def test_a_pointer_into_a_fragment_is_refused():
+    """Programs in MLIR can have one; in TVMScript a matrix function takes F.data."""
+    base, moved = "%1 = arith.index_cast %intptr", "%x = arith.addi %intptr, %intptr : index\n%1 = arith.index_cast %x"
+    changed = str(filled().mlir).replace(base, moved, 1)
+    with pytest.raises(LoweringError, match="tvm_fill_fragment takes a pointer that is not the data of a fragment"):
+        build(IRModule.from_mlir(changed), target=CUDA("sm_80"))
+
+
 # --- layouts of fragments ---------------------------------------------------------------------------------------------
 
 

@@ -73,6 +73,7 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("B[vi, vj + 1] = A[vi, vj]  # <<", "B is written at index 8 in dimension 1"),
         ("B[vi, vj] = A[vi - 1, vj]  # <<", "A is read at index -1 in dimension 0"),
         ("T.evaluate(T.call_extern('int32', 'f', A))  # <<", "a C function takes a pointer"),
+        ("T.call_extern('void', 'tvm_mma_sync')  # <<", r"is a matrix function, .*; fix: T.tvm_mma_sync\("),
         ("T.evaluate(T.call_extern('int32', A.access_ptr('q')))  # <<", 'is for "r", "w" or "rw"'),
         ("B[vi, vj] = A.foo  # <<", "a buffer has no foo"),
         ("B[vi, vj] = [A[vi, k] for k in range(3)]  # <<", "ListComp runs at parse time; it cannot use"),
