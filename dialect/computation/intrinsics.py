@@ -16,7 +16,8 @@ from mlir import ir
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable
 from tir_mlir.dialect.computation.raising import raise_form
-from tir_mlir.dialect.computation.scalar_params import size_params
+from tir_mlir.dialect.computation.scalar_params import is_size, size_params
+from tir_mlir.dialect.computation.scalar_tree import ScalarArgument, scalar_number
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, enter_context, funcs
 from tir_mlir.extensions import extension_point
@@ -137,7 +138,7 @@ class TensorIntrin:
 def _form(text: str) -> Form:
     parsed = _parse(text)
     form = raise_form(parsed.func, guarded=True)
-    return replace(form, keep=parsed.module, sizes=tuple(size_params(parsed.func)))
+    return replace(form, keep=parsed.module, sizes=tuple(p for p in size_params(parsed.func) if is_size(form, p)))
 
 
 @lru_cache(maxsize=64)
@@ -174,12 +175,16 @@ def _check(intrinsic: TensorIntrin) -> None:
     except NotRaisable as error:
         raise IntrinError(f'the description of "{name}" is not a pure tensor computation: {error}') from error
     _check_operands(desc, form, name)
+    _check_scalars(desc, form, name)
 
 
 def _check_params(func: Func, what: str) -> None:
     for number, arg in enumerate(func.args):
-        if isinstance(arg.type, ir.MemRefType) and None in Buffer(arg).shape:
-            raise IntrinError(f"{what}: the shape of {func.arg_name(number)} must be constant")
+        if is_buffer(arg) and None in Buffer(arg).shape:
+            raise IntrinError(
+                f"{what}: the shape of {func.arg_name(number)} must be constant; fix: the greatest one, and a "
+                "parameter n: T.int32 with T.assume(n <= 16) that limits loops or conditions"
+            )
 
 
 def _check_same(desc: Func, impl: Func, name: str) -> None:
@@ -189,6 +194,13 @@ def _check_same(desc: Func, impl: Func, name: str) -> None:
             f'"{name}": the description has {len(desc_params)} parameters ({_names(desc_params)}), '
             f"the implementation {len(impl_params)} ({_names(impl_params)})"
         )
+    scalars = [[(n, str(a.type)) for n, a in enumerate(f.args) if not is_buffer(a)] for f in (desc, impl)]
+    if scalars[0] != scalars[1]:
+        texts = [", ".join(f"{f.arg_name(n)}: {t}" for n, t in s) for f, s in zip((desc, impl), scalars, strict=True)]
+        raise IntrinError(
+            f'"{name}": the numbers among the parameters differ: {texts[0] or "none"} in the description, '
+            f"{texts[1] or 'none'} in the implementation"
+        )
     for a, b in zip(desc_params, impl_params, strict=True):
         for what in ("shape", "dtype", "scope"):
             desc_fact, impl_fact = getattr(a, what), getattr(b, what)
@@ -197,6 +209,27 @@ def _check_same(desc: Func, impl: Func, name: str) -> None:
                     f'"{name}": {what} of parameter {a.name} is {_show(desc_fact)} in the description, '
                     f"of {b.name} {_show(impl_fact)} in the implementation"
                 )
+
+
+def _check_scalars(desc: Func, form: Form, name: str) -> None:
+    """Check that a parameter that is a number limits conditions and loops, or is computed with, but not both."""
+    computed = {scalar_number(t) for t in form.values if isinstance(t, ScalarArgument)}
+    params = {p.number: p for p in size_params(desc)}
+    for number, arg in enumerate(desc.args):
+        if is_buffer(arg):
+            continue
+        param, what = params.get(number), f'the description of "{name}"'
+        if param is not None and is_size(form, param):
+            if number in computed:
+                raise IntrinError(
+                    f"{what} computes with {param.name}, which limits a loop or a condition; fix: two parameters"
+                )
+        elif number not in computed:
+            raise IntrinError(f"{what} does not use parameter {desc.arg_name(number)}")
+        elif param is not None and (param.low, param.high) != (None, None):
+            raise IntrinError(
+                f"{what} computes with {param.name}, whose bounds are not proved; fix: leave out T.assume"
+            )
 
 
 def _check_operands(desc: Func, form: Form, name: str) -> None:
@@ -215,6 +248,10 @@ def _check_operands(desc: Func, form: Form, name: str) -> None:
     foreign = [o.buffer.name for o in form.operands if o.buffer not in desc.params]
     if foreign:
         raise IntrinError(f'the description of "{name}" uses {foreign[0]}, which is not one of its parameters')
+
+
+def is_buffer(arg: ir.Value) -> bool:
+    return isinstance(arg.type, ir.MemRefType)
 
 
 def _names(params: Sequence[Buffer]) -> str:

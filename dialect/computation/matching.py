@@ -13,7 +13,7 @@ from mlir import ir
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, IndexCondition, Operand
 from tir_mlir.dialect.computation.scalar_params import specializations
-from tir_mlir.dialect.computation.scalar_tree import Guard, Leaf, ScalarArgument, Tree
+from tir_mlir.dialect.computation.scalar_tree import Guard, Leaf, OpNode, ScalarArgument, Tree
 from tir_mlir.dialect.ir import Buffer, Index, same_indices, step
 
 _Kind = TypeVar("_Kind", Leaf, Guard)
@@ -66,6 +66,8 @@ class IntrinMatch:
     """The index parameters, by argument."""
     numbers: Mapping[int, Tree]
     """The other scalar parameters, by argument, as computations of the block."""
+    index_numbers: frozenset[int]
+    """Those of them that are an index, converted where it is used."""
     block: Form
     keep: object = field(default=None, compare=False, repr=False)
     """The form of the intrinsic, whose module holds the values."""
@@ -90,6 +92,7 @@ class _Way:
     operands: tuple[int, ...]
     conditions: tuple[int, ...]
     numbers: Mapping[int, Tree]
+    index_numbers: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class _OperandPairing:
     """The block's operand for each operand of the intrinsic, and the block's iterator for each of its iterators."""
 
     operands: tuple[int, ...]
+    conditions: tuple[int, ...]
     axes: tuple[int, ...]
 
 
@@ -156,7 +160,7 @@ def _match_way(intrin: Form, block: Form, way: _Way) -> IntrinMatch | list[str]:
     if isinstance(sizes, str) or isinstance(bindings, str):
         return [text for text in (sizes, bindings) if isinstance(text, str)]
     differences = _type_differences(intrin, block, way.operands)
-    return differences or IntrinMatch(pairs, tuple(bindings), sizes, way.numbers, block, intrin)
+    return differences or IntrinMatch(pairs, tuple(bindings), sizes, way.numbers, way.index_numbers, block, intrin)
 
 
 def _ways(intrin: Form, block: Form) -> list[_Way]:
@@ -170,15 +174,17 @@ def _way(intrin: Form, block: Form, pairs: scalar_tree.Pairs) -> _Way | None:
     """A way from pairs of leaves; None if they leave out a part of the block, or a number varies in it."""
     operands = tuple(b.operand for a, b in sorted(_of_kind(pairs, Leaf), key=lambda p: p[0].operand))
     conditions = tuple(b.condition for a, b in sorted(_of_kind(pairs, Guard), key=lambda p: p[0].condition))
-    numbers = {scalar_tree.scalar_number(a): b for a, b in pairs.items() if not isinstance(a, Leaf | Guard)}
+    scalars = [(a, b) for a, b in pairs.items() if not isinstance(a, Leaf | Guard)]
+    numbers = {scalar_tree.scalar_number(a): b for a, b in scalars}
     uniform = {n for tree in numbers.values() for n in scalar_tree.leaves(tree)}
-    if any(block.operands[n].used_rows for n in uniform) or any(
-        block.values[b].type != intrin.values[a].type for a, b in pairs.items() if not isinstance(a, Leaf | Guard)
-    ):
+    if len(numbers) < len(scalars) or any(block.operands[n].used_rows for n in uniform):
         return None
+    if any(block.values[b].type != intrin.values[a].type for a, b in scalars):
+        return None
+    index_numbers = frozenset(scalar_tree.scalar_number(a) for a, _ in scalars if isinstance(a, OpNode))
     counts = len(operands), len(conditions), len(block.conditions), {*operands} | uniform
     wanted = len(intrin.operands), len(intrin.conditions), len(conditions), {*range(len(block.operands))}
-    return _Way(operands, conditions, numbers) if counts == wanted else None
+    return _Way(operands, conditions, numbers, index_numbers) if counts == wanted else None
 
 
 def _of_kind(pairs: scalar_tree.Pairs, kind: type[_Kind]) -> list[tuple[_Kind, _Kind]]:
@@ -307,10 +313,10 @@ def _is_upper_limit(condition: IndexCondition) -> bool:
 def _candidates(intrin: Form, block: Form, ways: Sequence[_Way]) -> Iterator[_OperandPairing]:
     for way in ways:
         if len(intrin.axes) != len(block.axes):
-            yield _OperandPairing(way.operands, ())
+            yield _OperandPairing(way.operands, way.conditions, ())
             continue
         for axes in islice(permutations(range(len(block.axes))), _MAX_ORDERS):
-            yield _OperandPairing(way.operands, axes)
+            yield _OperandPairing(way.operands, way.conditions, axes)
 
 
 # --- windows -----------------------------------------------------------------------------------------------------
@@ -405,9 +411,7 @@ def _leaf_text(form: Form, leaf: Leaf | Guard | ScalarArgument) -> str:
     if isinstance(leaf, ScalarArgument):
         return next((p.name for p in form.sizes if p.number == leaf.number), f"parameter {leaf.number}")
     condition = form.conditions[leaf.condition]
-    number = condition.base.as_constant()
-    base = "..." if number is None else number
-    return f"{_row_texts([condition.row], _names(form))[1:-1]} + {base} {'==' if condition.is_eq else '>='} 0"
+    return _condition_text(condition, condition.row, _names(form))
 
 
 def _axis_key(axis: Axis) -> tuple[str, str]:
@@ -439,6 +443,8 @@ def _differences(intrin: Form, block: Form, candidate: _OperandPairing) -> list[
     if candidate.axes:
         for number, block_number in enumerate(candidate.operands):
             differences += _map_difference(intrin, block, number, block_number, candidate)
+        for number, block_number in enumerate(candidate.conditions):
+            differences += _condition_difference(intrin, block, number, block_number, candidate)
     return differences + _type_differences(intrin, block, candidate.operands)
 
 
@@ -474,6 +480,23 @@ def _map_difference(intrin: Form, block: Form, number: int, block_number: int, c
         f"operand {a.buffer.name}: the intrinsic {verb} {a.buffer.name}{maps[0]}, "
         f"the block {verb} {b.buffer.name}{maps[1]} there{hint}"
     ]
+
+
+def _condition_difference(
+    intrin: Form, block: Form, number: int, block_number: int, candidate: _OperandPairing
+) -> list[str]:
+    a, b = intrin.conditions[number], block.conditions[block_number]
+    row = tuple(b.row[n] for n in candidate.axes)
+    if (a.row, a.is_eq) == (row, b.is_eq):
+        return []
+    texts = [_condition_text(c, r, _names(intrin)) for c, r in ((a, a.row), (b, row))]
+    return [f"condition: the intrinsic has {texts[0]}, the block {texts[1]} there"]
+
+
+def _condition_text(condition: IndexCondition, row: Sequence[int], names: Sequence[str]) -> str:
+    number = condition.base.as_constant()
+    base = "..." if number is None else number
+    return f"{_row_texts([row], names)[1:-1] or 0} + {base} {'==' if condition.is_eq else '>='} 0"
 
 
 def _map(form: Form, number: int, names: Sequence[str]) -> str:

@@ -30,6 +30,12 @@ def size_params(func: Func) -> list[SizeParam]:
     return params
 
 
+def is_size(form: Form, param: SizeParam) -> bool:
+    """Whether a parameter limits loops or conditions."""
+    limits = [a.extent for a in form.axes] + [c.base for c in form.conditions]
+    return any(limit.uses(param.value) for limit in limits)
+
+
 def row_limits(form: Form) -> dict[str, str]:
     """The operands whose first dimension is accessed up to a size only, and that size: all of them where it limits what
     is stored, those that are read where it limits a choice."""

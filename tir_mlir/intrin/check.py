@@ -22,6 +22,8 @@ from mlir import ir
 from tir_mlir.build import build
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.computation import TensorIntrin, intrinsics
+from tir_mlir.dialect.computation.form import SizeParam
+from tir_mlir.dialect.computation.scalar_params import size_params
 from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotChecked, NotInterpreted, UnwrittenError
 from tir_mlir.dialect.ir import Buffer, Func, attrs, create, enter_context, funcs, is_block, is_loop, ops, walk
 from tir_mlir.dialect.ir.op_traits import DIVISIONS
@@ -30,7 +32,7 @@ from tir_mlir.equivalence.work import work_of
 from tir_mlir.extensions import implement
 from tir_mlir.interpreter.interpret import interpret
 from tir_mlir.passes.lower import LoweringWarning
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
+from tir_mlir.runtime.call.signature import BufferParam, ScalarParam, signatures
 from tir_mlir.runtime.drivers.clang import create_llvm
 from tir_mlir.runtime.drivers.link_kernels import PRAGMA, defined_names, import_llvm
 from tir_mlir.runtime.kernels.registry import emit, replaced_kernels
@@ -75,7 +77,7 @@ def check_intrinsic(
     with enter_context():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
         mine, theirs = (next(iter(signatures(p.module).values())) for p in (impl, desc))
-        unread, facts = only_written(desc.func), facts_of(desc.func.op)
+        unread, facts, sizes = only_written(desc.func), facts_of(desc.func.op), size_params(desc.func)
         spaces = [p.attributes.get(attrs.OFFSET_FACTOR, 4) for p in impl.func.params]
         outputs = max((prod(s or 1 for s in p.shape) for p in desc.func.params), default=1)
         length = max(1, work_of(desc.func.op, {}) // max(1, min(outputs, work_of(desc.func.op, {}))))
@@ -88,18 +90,20 @@ def check_intrinsic(
     whose = "with the given kernel, " if kernel else "with the given libraries, " if libs else ""
     never = ", ".join(sorted(unread)) or "-"
     how = f"{whose}on {RUNS} sets of random data, sums of {length} terms; never read: {never}"
+    buffers, described = ([p for p in s.params if isinstance(p, BufferParam)] for s in (mine, theirs))
     for run in range(RUNS):
-        first = arguments(mine.params, spaces, facts, run, seed)
+        first = arguments(buffers, spaces, facts, run, seed)
+        numbers = scalar_arguments(theirs.params, sizes, facts, run, seed)
         expected = [m.part.copy() for m in first]
         originals = [m.whole.copy() for m in first]
-        for number, param in enumerate(mine.params):
-            if theirs.params[number].name in unread:
+        for number, param in enumerate(described):
+            if param.name in unread:
                 _poison(first[number].part, run)
                 originals[number] = first[number].whole.copy()
-            assert isinstance(param, BufferParam)
-        meant(*expected)
-        real(*[m.part for m in first])
-        if (difference := _difference(theirs, first, expected, originals, length, unread)) is not None:
+        meant(*in_order(theirs.params, expected, numbers))
+        real(*in_order(mine.params, [m.part for m in first], numbers))
+        if (difference := _difference(described, first, expected, originals, length, unread)) is not None:
+            difference += "".join(f", {n} = {v}" for n, v in zip(_names(theirs.params), numbers, strict=True))
             return IntrinsicResult(intrinsic.name, difference, how)
     return IntrinsicResult(intrinsic.name, None, how)
 
@@ -123,14 +127,14 @@ def _poison(part: np.ndarray, run: int) -> None:
 
 
 def _difference(
-    signature: CallSignature,
+    buffers: Sequence[BufferParam],
     real: list[ArgumentMemory],
     expected: list[np.ndarray],
     originals: list[np.ndarray],
     length: int,
     unread: set[str],
 ) -> str | None:
-    for param, memory, meant, old in zip(signature.params, real, expected, originals, strict=True):
+    for param, memory, meant, old in zip(buffers, real, expected, originals, strict=True):
         outside = np.ones(memory.whole.shape, bool)
         outside[tuple(slice(0, n) for n in memory.part.shape)] = False
         if outside.any() and not np.array_equal(memory.whole[outside], old[outside]):
@@ -171,19 +175,23 @@ def find_fault(intrinsic: TensorIntrin) -> str | None:
             return None
         params = [next(iter(signatures(p.module).values())).params for p in (desc, impl)]
         unset = only_written(funcs(desc.module)[0])
-        numbers = [n for n, p in enumerate(params[0]) if p.name in unset]
-        modules = desc.module, impl.module
+        positions = [n for n, p in enumerate(params[0]) if p.name in unset]
+        modules, sizes = (desc.module, impl.module), size_params(desc.func)
     shaped = [p for p in params[0] if isinstance(p, BufferParam)]
     random = np.random.default_rng(0)
     try:
         inputs = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
     except TypeError:  # bfloat16, which NumPy does not support
         return None
+    scalars = scalar_arguments(params[0], sizes, DescriptionFacts((), False), 1, 0)
     outputs = []
     for module, module_params in zip(modules, params, strict=True):
         try:
             report = interpret(
-                module, *[a.copy() for a in inputs], exact=True, unset=[module_params[n].name for n in numbers]
+                module,
+                *in_order(module_params, [a.copy() for a in inputs], scalars),
+                exact=True,
+                unset=[module_params[n].name for n in positions],
             )
         except NotInterpreted:
             return None
@@ -194,7 +202,7 @@ def find_fault(intrinsic: TensorIntrin) -> str | None:
         except InterpreterError as error:
             return None if module is modules[0] else f"the implementation fails: {error}"
         outputs.append(list(report.results.values()))
-    return next(filter(None, map(_first_difference, params[0], *outputs)), None)
+    return next(filter(None, map(_first_difference, shaped, *outputs)), None)
 
 
 def _first_difference(param: Any, wanted: np.ndarray, result: np.ndarray) -> str | None:
@@ -320,6 +328,39 @@ def arguments(
     random = np.random.default_rng(seed + run)
     taken: set[int] = set()
     return [_memory(p, space, facts, run, random, taken) for p, space in zip(params, spaces, strict=True)]
+
+
+def scalar_arguments(
+    params: Sequence[object], sizes: Sequence[SizeParam], facts: DescriptionFacts, run: int, seed: int
+) -> list[int | float]:
+    """Numbers for the scalar parameters: sizes at both ends of what the description assumes, and between; others as the
+    elements of arrays are."""
+    random, bounds = np.random.default_rng(seed + run), {p.name: (p.low, p.high) for p in sizes}
+    numbers: list[int | float] = []
+    for param in params:
+        if not isinstance(param, ScalarParam):
+            continue
+        low, high = bounds.get(param.name, (None, None))
+        if low is not None or high is not None:
+            least = low if low is not None else (high or 0) - 8
+            most = high if high is not None else least + 8
+            numbers.append((most, least)[run] if run < 2 else int(random.integers(least, most + 1)))
+        else:
+            dtype = np.dtype("uint8" if param.is_index else param.dtype)  # calls take no negative index
+            numbers.append(_values(dtype, 1, facts, run, random)[0].item())
+    return numbers
+
+
+def in_order(
+    params: Sequence[object], arrays: Sequence[np.ndarray], numbers: Sequence[int | float]
+) -> list[np.ndarray | int | float]:
+    """The arguments of a function, of which some are numbers."""
+    parts: dict[bool, Iterator[np.ndarray | int | float]] = {False: iter(arrays), True: iter(numbers)}
+    return [next(parts[isinstance(p, ScalarParam)]) for p in params]
+
+
+def _names(params: Sequence[object]) -> list[str]:
+    return [p.name for p in params if isinstance(p, ScalarParam)]
 
 
 def _memory(

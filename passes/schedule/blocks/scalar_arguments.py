@@ -128,8 +128,9 @@ def emit_scalars(match: IntrinMatch, sizes: Mapping[int, tuple[Index, Bounds]]) 
     """Create the scalar arguments, by number, at the insertion point."""
     values = {number: _emit_size(index, bounds) for number, (index, bounds) in sizes.items()}
     for number, tree in match.numbers.items():
-        if number not in values:
-            values[number] = _emit_number(match, tree)
+        value = _emit_number(match, tree)
+        is_integer = isinstance(value.type, ir.IntegerType) and number in match.index_numbers
+        values[number] = arith.index_cast(ir.IndexType.get(), value) if is_integer else value
     return values
 
 
