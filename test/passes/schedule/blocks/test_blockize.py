@@ -304,3 +304,32 @@ def test_a_reduce_iter_of_extent_1_is_not_divided(same_result):
     sch.blockize(["T1", "C"], preserve_unit_iters=False)
     same_result(sch, program, ((1, 6), "float32"), ((1, 6), "float32"))
     assert sch.verify()
+
+
+def tiles_of(extent: int, outer: str, index: str):
+    """A block over `extent` elements in tiles of 16, whose last ones have iterations beyond."""
+    body = sblock("B", f"vi:{extent}={index}", "B[vi] = A[vi] + 1.0", where=f"{index} < {extent}")
+    return program(f"A:{extent} B:{extent}", nest(f"{outer} k:16", body))
+
+
+def test_a_guard_of_whole_tiles_is_outside_of_the_block(same_result):
+    text = tiles_of(160, "i:3 j:4", "i * 64 + j * 16 + k")
+    sch = Schedule(text)
+    sch.blockize(sch.get_loops("B")[2])
+    lines = [line.strip() for line in sch.mod.script().splitlines()]
+    assert [line for line in lines if line.startswith("T.where")] == ["T.where(i * 64 + j * 16 < 145)"]
+    same_result(sch, text, ((160,), "float32"), ((160,), "float32"))
+    assert sch.verify()
+
+
+def test_tiles_with_no_iteration_are_guarded_as_a_whole(same_result):
+    text = tiles_of(150, "i:3 j:4", "i * 64 + j * 16 + k")
+    sch = Schedule(text)
+    sch.blockize(sch.get_loops("B")[2])
+    lines = [line.strip() for line in sch.mod.script().splitlines()]
+    assert [line for line in lines if line.startswith("T.where")] == [
+        "T.where(i * 64 + j * 16 < 150)",
+        "T.where(vi_o * 16 + k < 150)",
+    ]
+    same_result(sch, text, ((150,), "float32"), ((150,), "float32"))
+    assert sch.verify()
