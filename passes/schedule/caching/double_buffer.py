@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import dataflow
+from tir_mlir.dialect.analysis import dataflow, dependences
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.index_maps import IndexMap
@@ -30,7 +30,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, is_pure
-from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineStoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineStoreOp, AllocLikeOp, ConstantOp, LoadOp, isa
 from tir_mlir.dialect.presburger import intervals, question, sets
 from tir_mlir.passes.schedule.edits.loop_nest import guard_blocks
 from tir_mlir.passes.schedule.layout.apply_layout import (
@@ -82,9 +82,12 @@ def double_buffer(copies: Block | list[Block], loop: Loop, stages: int = 2) -> N
     with freeze_modules():
         check_plain(loop, "double_buffer")
         check(stages >= 2, loop, f"stages is at least 2, not {stages}")
-        check(loop.lower.as_constant() == 0, loop, f"loop {loop.name} does not begin at 0")
-        check(bool(blocks), loop, "no copies are given")
-        check(loop.const_extent != 1, loop, f"loop {loop.name} runs once; nothing can be copied ahead")
+        check(
+            bool(blocks) and len({b.id for b in blocks}) == len(blocks),
+            loop,
+            "copies are one or more blocks, each once",
+        )
+        _check_loop(loop)
         found = [_stage(block, loop) for block in blocks]
         _check_positions(found, loop)
         _check_sources(found, loop)
@@ -99,12 +102,31 @@ def double_buffer(copies: Block | list[Block], loop: Loop, stages: int = 2) -> N
     _run_ahead(loop, ids, stages - 1)
 
 
+def _check_loop(loop: Loop) -> None:
+    """Refuse a loop whose iterations cannot be divided into copies and the rest."""
+    check(loop.kind == "serial", loop, f"loop {loop.name} is {loop.kind}; copies run ahead in a serial loop")
+    check([i.as_constant() for i in loop.lowers] == [0], loop, f"loop {loop.name} does not begin at 0")
+    check(loop.const_extent != 1, loop, f"loop {loop.name} runs once; nothing can be copied ahead")
+    dependences.require_no_alias(loop.op)
+    for op in walk.ops(loop.op, skip=is_block):
+        if isa(op, LoadOp):
+            refuse(op, f"a value is read outside of blocks in loop {loop.name}, which decides what runs")
+    for op in loop.body_ops():
+        if is_pure(op) and not isa(op, ConstantOp, AllocLikeOp):
+            refuse(op, f"a value is computed in loop {loop.name} outside of the nests that use it")
+
+
 def _stage(block: Block, loop: Loop) -> _Stage:
     check(is_inside(block.op, loop.op), block, f"block {block.name} is not in loop {loop.name}")
     stores = [op for op in walk.ops(block.op) if isa(op, AffineStoreOp)]
     check(len(stores) == 1, block, f"block {block.name} stores {len(stores)} values; a copy stores one")
     buffer = Buffer(accessed_memref(stores[0]))
     check(not buffer.is_param, block, f"{buffer.name} is a parameter; a copy writes a buffer of the program")
+    check(
+        buffer.op is None or not is_inside(buffer.op, loop.op), block, f"{buffer.name} is allocated in loop {loop.name}"
+    )
+    others = {Buffer(a.buffer).name for a in accesses(block.op) if a.is_write and a.buffer != buffer.value}
+    check(not others, block, f"block {block.name} writes {', '.join(sorted(others))}, too; a copy writes one buffer")
     check_users(buffer)
     for use in buffer.value.uses:
         user = use.owner.operation
