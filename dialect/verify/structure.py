@@ -205,7 +205,7 @@ def _is_set(attr: ir.Attribute) -> bool:
 def _is_kind(attr: ir.Attribute) -> bool:
     if not isinstance(attr, ir.StringAttr):
         return False
-    return attr.value in KINDS or "." in attr.value or attr.value.startswith("vthread")
+    return attr.value in (*KINDS, "core") or "." in attr.value or attr.value.startswith("vthread")
 
 
 def _is_access(attr: ir.Attribute) -> bool:

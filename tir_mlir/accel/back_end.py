@@ -12,6 +12,7 @@ import numpy as np
 from tir_mlir.accel.addresses import PlacedProgram, place_buffers
 from tir_mlir.accel.c_source import print_c
 from tir_mlir.accel.configuration import configure
+from tir_mlir.accel.cores import check_cores
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.program import TO_LOOPS, read_program
 from tir_mlir.accel.simulate import Simulator, Timeline
@@ -40,7 +41,7 @@ def _place(compilation: Compilation) -> dict[str, PlacedProgram]:
     machine = cast(Machine, compilation.options.target)
     placed = {}
     for name in compilation.names:
-        placed[name] = place_buffers(configure(read_program(compilation.values[LOOPS], machine, name)))
+        placed[name] = place_buffers(configure(check_cores(read_program(compilation.values[LOOPS], machine, name))))
     return placed
 
 

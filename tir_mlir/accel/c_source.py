@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tir_mlir.accel.addresses import PlacedProgram
+from tir_mlir.accel.cores import loop_over_cores
 from tir_mlir.accel.operands import Number
 from tir_mlir.accel.program import (
     Allocate,
@@ -55,6 +56,9 @@ class _Printer:
             f"{'' if p.name in written else 'const '}{C_TYPES[p.dtype]} *{p.name}" for p in self.program.params
         )
         lines = [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
+        if loop_over_cores(self.program) is not None:
+            lines.append("/* core: the number of the core that calls it */")
+            params = f"int32_t core, {params}"
         lines += [f"void {name}({params});", f"void {name}({params})", "{", *self._addresses(), *body, "}", ""]
         return "\n".join(lines)
 
@@ -87,6 +91,11 @@ class _Printer:
                     )
             elif isinstance(node, Issue):
                 lines += [f"{indent}{call};" for call in self._calls(node)]
+            elif isinstance(node, For) and node.is_over_cores:
+                lines.append(f"{indent}if (core < {c_text(node.highs[0])}) {{")
+                lines.append(f"{indent + _INDENT}const int32_t {node.var} = core;")
+                self._body(node.body, indent + _INDENT, lines)
+                lines.append(indent + "}")
             elif isinstance(node, For):
                 ends = [c_text(e) for e in node.highs]
                 end = ends[0]

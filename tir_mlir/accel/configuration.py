@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Field
@@ -50,7 +51,10 @@ class _Setters:
         """A body with what sets registers, and their values after it; `state`: before it."""
         made: list[Node] = []
         for node in body:
-            wanted = {f: v[0] for f, v in self.needs[id(node)].items() if len(v) == 1 and not _varies(v[0], node)}
+            needs = (
+                {} if isinstance(node, For) and node.is_over_cores else self.needs[id(node)]
+            )  # each core has its own
+            wanted = {f: v[0] for f, v in needs.items() if len(v) == 1 and not _varies(v[0], node)}
             unmet = {f: v for f, v in wanted.items() if f not in state or not is_same(state[f], v)}
             for issue in self._set(unmet, {**state, **wanted}, node):
                 made.append(issue)
@@ -67,7 +71,7 @@ class _Setters:
         kept = {f: v for f, v in after.items() if f in state and is_same(state[f], v)}
         if isinstance(node, When):
             return When(node.conditions, inside), kept
-        return For(node.var, node.low, node.highs, inside), kept
+        return replace(node, body=inside), kept
 
     def _set(self, unmet: Values, wanted: Values, node: Node) -> list[Issue]:
         """The instructions that set the unmet fields. Of others of their registers, `wanted` has the values; else 0."""

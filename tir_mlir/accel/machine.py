@@ -42,6 +42,8 @@ class Machine(AnyTarget):
     name: str
     header: str = ""
     """C that declares the functions of the calls: `#include "npu.h"`."""
+    cores: int = field(default=1, kw_only=True)
+    """Cores that run one program beside each other: `sch.bind(loop, "core")`."""
     spaces: dict[str, MemorySpace] = field(default_factory=dict, init=False)
     units: dict[str, ExecutionUnit] = field(default_factory=dict, init=False)
     registers: dict[str, Register] = field(default_factory=dict, init=False)
@@ -49,12 +51,16 @@ class Machine(AnyTarget):
 
     def __post_init__(self) -> None:
         _check_word(self.name, "machine")
+        if not isinstance(self.cores, int) or self.cores < 1:
+            raise IntrinError(f"machine {self.name}: cores is a positive number, not {short_repr(self.cores)}")
 
-    def memory(self, name: str, *, rows: int, row: tuple[int, str], alignment: int = 1) -> MemorySpace:
+    def memory(
+        self, name: str, *, rows: int, row: tuple[int, str], alignment: int = 1, shared: bool = False
+    ) -> MemorySpace:
         """A memory of `rows` rows, each of so many elements of a type.
 
         Buffers of the scope `global.NAME` are in it: their last dimension is a row, and they begin at a multiple of
-        `alignment` rows. Errors: IntrinError.
+        `alignment` rows. Each core has a memory of its own, unless it is `shared`. Errors: IntrinError.
         """
         self._check_new(name, "memory")
         width, dtype = row
@@ -63,13 +69,16 @@ class Machine(AnyTarget):
         _check_type(dtype, f"memory {name}")
         if alignment < 1:
             raise IntrinError(f"memory {name}: a buffer is aligned to a positive number of rows, not to {alignment}")
-        self.spaces[name] = MemorySpace(name, rows, width, dtype, alignment)
+        self.spaces[name] = MemorySpace(name, rows, width, dtype, alignment, shared)
         return self.spaces[name]
 
-    def unit(self, name: str, *, queue: int = 1) -> ExecutionUnit:
-        """A unit that executes instructions in order; the machine issues up to `queue` of them before it is free."""
+    def unit(self, name: str, *, queue: int = 1, shared: bool = False) -> ExecutionUnit:
+        """A unit that executes instructions in order; the machine issues up to `queue` of them before it is free.
+
+        Each core has one of its own, unless it is `shared`.
+        """
         self._check_new(name, "unit")
-        self.units[name] = ExecutionUnit(name, queue)
+        self.units[name] = ExecutionUnit(name, queue, shared)
         return self.units[name]
 
     def state(self, name: str, **fields: str) -> Register:

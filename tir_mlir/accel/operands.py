@@ -18,6 +18,8 @@ class MemorySpace:
     dtype: str
     alignment: int
     """Rows to a multiple of which a buffer is aligned."""
+    is_shared: bool = False
+    """Whether all cores have one together; else each has one of its own."""
 
     @property
     def row_bytes(self) -> int:
@@ -40,6 +42,8 @@ class ExecutionUnit:
     name: str
     queue: int
     """Instructions that wait for it at most."""
+    is_shared: bool = False
+    """Whether all cores have one together; else each has one of its own."""
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,8 @@ class For:
     low: IntExpr
     highs: tuple[IntExpr, ...]
     body: list[Node] = field(default_factory=list)
+    is_over_cores: bool = False
+    """Whether its iterations run beside each other, one on each core."""
 
 
 @dataclass(eq=False)
@@ -184,7 +186,7 @@ class _Reader:
         self.issued = {m.calls[0]: (m, by_intrinsic.get(m.intrinsic.name)) for m in matches}
         self.buffers: dict[ir.Value, MachineBuffer] = {}
         self.names: dict[ir.Value, IntExpr] = {}
-        self.taken: set[str] = set()
+        self.taken: set[str] = {"core"} if machine.cores > 1 else set()
 
     def function(self, func: Func) -> MachineProgram:
         params = []
@@ -216,7 +218,8 @@ class _Reader:
             lows = [self._index(i) for i in loop.lowers]
             if len(lows) != 1:
                 raise LoweringError(f"{loop} begins at the maximum of several numbers")
-            node = For(var, lows[0], tuple(self._index(i) for i in loop.uppers))
+            highs = tuple(self._index(i) for i in loop.uppers)
+            node = For(var, lows[0], highs, is_over_cores=loop.kind == "core")
             self.names[loop.var] = Dim(var)
             node.body = self._body(loop.body_ops())
             return node

@@ -7,13 +7,14 @@ depends on, and the unit that executes it are followed beside it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tir_mlir.accel.cores import iterations_by_core
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Field, MemorySpace, Tile
 from tir_mlir.accel.program import (
@@ -34,6 +35,9 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.symbolic import IntExpr, text
 from tir_mlir.runtime.library import Library
 from tir_mlir.script.module import IRModule
+
+if TYPE_CHECKING:
+    from tir_mlir.accel.machine import Machine
 
 
 @dataclass
@@ -79,34 +83,85 @@ class _MemoryRows:
         self.read = np.zeros(memory.rows, np.int64)
 
 
+class _Core:
+    """What a core has: memories, registers, and the clocks of units; of what is shared, that of the first core."""
+
+    def __init__(self, machine: Machine, number: int, first: _Core | None):
+        self.number = number
+        self.memories = {m: _MemoryRows(m) for m in machine.spaces.values() if first is None or not m.is_shared}
+        self.registers: dict[Field, int | float] = {}
+        self.now = 0
+        self.lanes = {
+            u.name: u.name if u.is_shared or machine.cores == 1 else f"{u.name} {number}"
+            for u in machine.units.values()
+        }
+        """The names of its units in a timeline."""
+        self.clocks = {u.name: _Clock(u.queue) for u in machine.units.values() if first is None or not u.is_shared}
+        if first is not None:
+            self.memories = {m: self.memories.get(m, first.memories[m]) for m in first.memories}
+            self.clocks = {u: self.clocks.get(u, first.clocks[u]) for u in first.clocks}
+
+    @property
+    def end(self) -> int:
+        """The cycle in which all is done."""
+        return max(
+            [self.now, *(c.free for c in self.clocks.values()), *(int(r.written.max()) for r in self.memories.values())]
+        )
+
+
+class _Clock:
+    """When a unit is free, and when the last instructions that its queue can hold started."""
+
+    def __init__(self, queue: int):
+        self.free = 0
+        self.starts = deque([0] * queue, queue)
+
+
+def _interleave(cores: Sequence[_Core], runs: Sequence[Iterator[None]]) -> None:
+    """Run cores beside each other: always the next instruction of the one that is behind."""
+    running = dict(zip(cores, runs, strict=True))
+    while running:
+        core = min(running, key=lambda c: (c.now, c.number))
+        if next(running[core], _DONE) is _DONE:
+            del running[core]
+
+
+_DONE = object()
+
+
 class Simulator:
     """A machine that runs one program. Errors: MachineError with the instruction, the row, the loops and the line."""
 
     def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int], computes: bool = True):
         self.program, self.rows, self.computes = program, rows, computes
-        self.timeline = Timeline(busy={u: 0 for u in program.machine.units})
-        self.memories = {m: _MemoryRows(m) for m in program.machine.spaces.values()}
-        self.registers: dict[Field, int | float] = {}
-        self.now = 0
-        self.free = {u: 0 for u in program.machine.units}
-        self.starts = {u.name: deque([0] * u.queue, u.queue) for u in program.machine.units.values()}
+        self.timeline = Timeline()
+        self.bodies = iterations_by_core(program)
+        self.cores: list[_Core] = []
+        for number in range(len(self.bodies)):
+            self.cores.append(_Core(program.machine, number, self.cores[0] if number else None))
+        for core in self.cores:
+            self.timeline.busy |= {lane: 0 for lane in core.lanes.values()}
         self.arrays: dict[MachineBuffer, np.ndarray[Any, Any]] = {}
         self.numbers = {buffer: number for number, buffer in enumerate(rows)}
 
     def run(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Timeline:
         """Run the program on arrays, which it changes."""
         self._bind(arrays)
-        writer = _Writer(self)
-        code = compile(
-            writer.function(self.program.body), f"<{self.program.name} on {self.program.machine.name}>", "exec"
-        )
+        runs = [self._steps(core, body) for core, body in zip(self.cores, self.bodies, strict=True)]
+        if len(runs) == 1:
+            runs[0]()
+        else:
+            _interleave(self.cores, [run() for run in runs])
+        self.timeline.cycles = max(core.end for core in self.cores)
+        return self.timeline
+
+    def _steps(self, core: _Core, body: Sequence[Node]) -> Callable[[], Iterator[None]]:
+        """The function that runs a body on a core; where there are several cores, it stops after each instruction."""
+        writer = _Writer(self, core)
+        code = compile(writer.function(body), f"<{self.program.name} on {self.program.machine.name}>", "exec")
         scope = dict(writer.scope)
         exec(code, scope)
-        scope["run"]()
-        self.timeline.cycles = max(
-            [self.now, *self.free.values(), *(int(r.written.max()) for r in self.memories.values())]
-        )
-        return self.timeline
+        return scope["run"]
 
     def _bind(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         params = self.program.params
@@ -120,21 +175,21 @@ class Simulator:
                 )
             self.arrays[param] = array.reshape(-1)
 
-    def allocate(self, buffer: MachineBuffer) -> None:
+    def allocate(self, core: _Core, buffer: MachineBuffer) -> None:
         """Begin the life of a buffer: its rows are not set."""
         if buffer.memory is None:
             self.arrays[buffer] = np.zeros(int(np.prod(buffer.shape)), buffer.dtype)
         elif buffer in self.rows:  # one that no instruction uses has none
             start = self.rows[buffer]
-            self.memories[buffer.memory].is_set[start : start + buffer.rows] = False
+            core.memories[buffer.memory].is_set[start : start + buffer.rows] = False
 
 
 class _Executor:
     """Executes one instruction of a program, each time with other operands."""
 
-    def __init__(self, simulator: Simulator, issue: Issue):
-        self.simulator, self.issue, self.instruction = simulator, issue, issue.instruction
-        self.unit = issue.instruction.unit.name
+    def __init__(self, simulator: Simulator, core: _Core, issue: Issue):
+        self.simulator, self.core, self.issue, self.instruction = simulator, core, issue, issue.instruction
+        self.lane, self.clock = core.lanes[issue.instruction.unit.name], core.clocks[issue.instruction.unit.name]
         self.tiles = [(t, issue.tiles[t.name]) for t in issue.instruction.tiles]
         self.names = [n.name for n in issue.instruction.numbers]
         is_computed = simulator.computes and issue.instruction.intrinsic is not None
@@ -170,7 +225,7 @@ class _Executor:
             if "r" in tile.access:
                 np.maximum(rows.read[first:last], end, out=rows.read[first:last])
         for target in instruction.sets:
-            simulator.registers[target] = values[target.name]
+            self.core.registers[target] = values[target.name]
         if self.function is not None:
             self.function(*arguments, *numbers)
 
@@ -181,9 +236,9 @@ class _Executor:
         return values[source.name] if hasattr(source, "dtype") else int(str(needed))
 
     def _check_register(self, needed: Field, value: int | float, loops: tuple[int, ...]) -> None:
-        if needed not in self.simulator.registers:
+        if needed not in self.core.registers:
             raise self._error(f"register {needed} was never set; it needs {value}", loops)
-        if (actual := self.simulator.registers[needed]) != value:
+        if (actual := self.core.registers[needed]) != value:
             raise self._error(f"register {needed} is {actual}; it needs {value}", loops)
 
     def _machine_rows(
@@ -201,7 +256,7 @@ class _Executor:
                 f"which has {address.buffer.rows}", loops,
             )  # fmt: skip
         first = self.simulator.rows[address.buffer] + start
-        rows = self.simulator.memories[memory]
+        rows = self.core.memories[memory]
         if first + count > memory.rows:
             raise self._error(
                 f"operand {tile.name} ends at row {first + count - 1}; {memory.name} has {memory.rows}", loops
@@ -240,25 +295,25 @@ class _Executor:
 
     def _time(self, earliest: int, cause: str, values: Mapping[str, Any]) -> int:
         """The cycle in which the instruction ends."""
-        simulator, unit, timeline = self.simulator, self.unit, self.simulator.timeline
+        core, clock, lane, timeline = self.core, self.clock, self.lane, self.simulator.timeline
         cycles = self.instruction.duration(values) if self.constant is None else self.constant
-        starts = simulator.starts[unit]
-        simulator.now = max(simulator.now + 1, starts[0])
-        free = simulator.free[unit]
-        start = max(simulator.now, free, earliest)
+        core.now = max(core.now + 1, clock.starts[0])
+        free = clock.free
+        start = max(core.now, free, earliest)
         if start > free:
-            issued = max(0, min(start, simulator.now) - free)
-            timeline.waits[unit, "instructions"] += issued
-            timeline.waits[unit, cause] += start - free - issued
-        starts.append(start)
-        simulator.free[unit] = start + cycles
-        timeline.busy[unit] += cycles
+            issued = max(0, min(start, core.now) - free)
+            timeline.waits[lane, "instructions"] += issued
+            timeline.waits[lane, cause] += start - free - issued
+        clock.starts.append(start)
+        clock.free = start + cycles
+        timeline.busy[lane] += cycles
         timeline.issued[self.instruction.name] += 1
         return start + cycles
 
     def _error(self, message: str, loops: tuple[int, ...]) -> MachineError:
         names = ", ".join(f"{n} = {v}" for n, v in zip(self.loops, loops, strict=True))
         at = f" at {names}" if names else ""
+        at = f" on core {self.core.number}{at}" if len(self.simulator.cores) > 1 else at
         return MachineError(f"{self.instruction.name}{at}: {message}\n  {self.issue.line}")
 
     loops: tuple[str, ...] = ()
@@ -268,9 +323,9 @@ class _Executor:
 class _Writer:
     """Writes the loops of a program in Python."""
 
-    def __init__(self, simulator: Simulator):
-        self.simulator = simulator
-        self.scope: dict[str, Any] = {"allocate": simulator.allocate}
+    def __init__(self, simulator: Simulator, core: _Core):
+        self.simulator, self.core = simulator, core
+        self.scope: dict[str, Any] = {"allocate": partial(simulator.allocate, core)}
 
     def function(self, body: Sequence[Node]) -> str:
         lines = ["def run():", "    pass"]
@@ -283,6 +338,8 @@ class _Writer:
                 lines.append(f"{indent}allocate({self._keep(node.buffer)})")
             elif isinstance(node, Issue):
                 lines.append(indent + self._issue(node, loops))
+                if len(self.simulator.cores) > 1:
+                    lines.append(f"{indent}yield")
             else:
                 inner = loops
                 if isinstance(node, For):
@@ -297,7 +354,7 @@ class _Writer:
                 self._body(node.body, indent + "    ", lines, inner)
 
     def _issue(self, issue: Issue, loops: tuple[str, ...]) -> str:
-        executor = _Executor(self.simulator, issue)
+        executor = _Executor(self.simulator, self.core, issue)
         executor.loops = loops
         offsets = _tuple([text(issue.tiles[t.name].start) for t in issue.instruction.tiles])
         numbers = _tuple([_text(issue.numbers[n.name]) for n in issue.instruction.numbers])

@@ -15,7 +15,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn_rep
 
 THREAD_TAGS = (
     "blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",
-    "vthread", "vthread.x", "vthread.y", "vthread.z",
+    "vthread", "vthread.x", "vthread.y", "vthread.z", "core",
 )  # fmt: skip
 
 
@@ -67,6 +67,8 @@ def bind(loop: Loop, thread_axis: str) -> None:
     of one block (threadIdx): an update `X[f] = X[f] op value`, or an argmax or argmin. Of equal elements that keeps
     what the serial loops keep, which is proved. Bind the outer part of a loop if it keeps the first one; with the
     inner part, threads combine once for each iteration outside, unless positions are compared.
+
+    The axis `core` is for the cores of an accelerator, see `tir_mlir.accel`.
     """
     check(
         thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is not a thread axis; use one of {", ".join(THREAD_TAGS)}'

@@ -28,7 +28,7 @@ from tir_mlir.script.parser.items import (
 from tir_mlir.script.parser.regions import is_size
 from tir_mlir.script.parser.source import ParseError
 
-_TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
+_TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z", "core")
 _FORMS = "T.grid(...), range(n), T.serial(n), T.parallel(n), T.vectorized(n), T.unroll(n) or T.thread_binding(n, tag)"
 _MOST_STATIC = 10_000
 """Iterations of a static loop; more of them are a mistake, and would take minutes to parse."""
