@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.accel.cores import iterations_by_core
-from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Field, MemorySpace, Tile
 from tir_mlir.accel.program import (
     Allocate,
@@ -28,13 +27,9 @@ from tir_mlir.accel.program import (
     TileAddress,
     Value,
 )
-from tir_mlir.build import build
-from tir_mlir.dialect.computation.scalar_params import row_limits as computed_row_limits
+from tir_mlir.accel.semantics import in_order, model_of, row_limits
 from tir_mlir.dialect.diagnostics import ArgumentError, MachineError
-from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.symbolic import IntExpr, text
-from tir_mlir.runtime.library import Library
-from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
@@ -227,7 +222,7 @@ class _Executor:
         for target in instruction.sets:
             self.core.registers[target] = values[target.name]
         if self.function is not None:
-            self.function(*arguments, *numbers)
+            self.function(*in_order(instruction, arguments, numbers))
 
     def _required_number(self, source: Any, values: Mapping[str, int | float]) -> int | float:
         needed = self.issue.required_value(source)
@@ -377,19 +372,3 @@ def _text(value: Value) -> str:
         inner = inner if value.high is None else f"min({inner}, {value.high})"
         return inner if value.low is None else f"max({inner}, {value.low})"
     return text(value) if isinstance(value, IntExpr) else repr(value)
-
-
-@lru_cache(maxsize=256)
-def model_of(instruction: MachineInstruction) -> Library:
-    """What an instruction computes, compiled for this CPU: a function of its tiles and its numbers."""
-    assert instruction.intrinsic is not None
-    with enter_context():
-        return build(IRModule(instruction.intrinsic.desc_func().module))
-
-
-@lru_cache(maxsize=256)
-def row_limits(instruction: MachineInstruction) -> dict[str, str]:
-    """The tiles of which only so many rows are touched as a number says."""
-    assert instruction.intrinsic is not None
-    with enter_context():
-        return computed_row_limits(instruction.intrinsic.form())
