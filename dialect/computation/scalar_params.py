@@ -8,7 +8,7 @@ from itertools import product
 
 from mlir import ir
 
-from tir_mlir.dialect.computation.form import Form, IndexCondition, SizeParam
+from tir_mlir.dialect.computation.form import Form, IndexCondition, Operand, SizeParam
 from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, OpNode, Tree, conditions_in, leaves
 from tir_mlir.dialect.ir import Func, Index, step
 from tir_mlir.dialect.presburger import sets
@@ -36,26 +36,29 @@ def is_size(form: Form, param: SizeParam) -> bool:
     return any(limit.uses(param.value) for limit in limits)
 
 
-def row_limits(form: Form) -> dict[str, str]:
-    """The operands whose first dimension is accessed up to a size only, and that size: all of them where it limits what
-    is stored, those that are read where it limits a choice."""
+def extent_limits(form: Form) -> dict[str, dict[int, str]]:
+    """The dimensions of operands that are accessed up to a size only, and that size: of all operands where it limits
+    what is stored, of those that are read where it limits a choice."""
     stores = form.payload.op == STORE if isinstance(form.payload, OpNode) else False
-    limits = {}
+    limits: dict[str, dict[int, str]] = {}
     for condition_number, condition in enumerate(form.conditions):
         size = next((p.name for p in form.sizes if condition.base.uses(p.value)), None)
         if size is None or sorted(condition.row) != [-1] + [0] * (len(condition.row) - 1):
             continue
         axis = condition.row.index(-1)
         for number, operand in enumerate(form.operands):
-            is_limited = stores or number in _guarded_leaves(form.payload, condition_number)
-            if operand.rows and operand.rows[0][axis] == 1 and sum(map(abs, operand.rows[0])) == 1 and is_limited:
-                limits[operand.buffer.name] = size
+            if stores or number in _guarded_leaves(form.payload, condition_number):
+                limits.setdefault(operand.buffer.name, {}).update(_dimensions(operand, axis, size))
     for number, axis in enumerate(form.axes):
         size = next((p.name for p in form.sizes if axis.extent.uses(p.value)), None)
         for operand in form.operands if size else ():
-            if operand.rows and operand.rows[0][number] == 1:
-                limits[operand.buffer.name] = size
-    return limits
+            limits.setdefault(operand.buffer.name, {}).update(_dimensions(operand, number, size or ""))
+    return {name: by_dimension for name, by_dimension in limits.items() if by_dimension}
+
+
+def _dimensions(operand: Operand, axis: int, size: str) -> dict[int, str]:
+    """The dimensions of an operand that an axis is the index of, each with a size."""
+    return {d: size for d, row in enumerate(operand.rows) if row[axis] == 1 and sum(map(abs, row)) == 1}
 
 
 def _guarded_leaves(tree: Tree, condition: int) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from math import ceil
+from math import ceil, prod
 
 from tir_mlir.accel.operands import MemorySpace
 from tir_mlir.accel.program import Allocate, For, Issue, MachineBuffer, MachineProgram, Node, When
@@ -72,11 +72,11 @@ def _fit(requests: Sequence[ArenaRequest], memory: MemorySpace) -> list[int] | N
 
 
 def _check_rows(buffer: MachineBuffer, memory: MemorySpace) -> None:
-    if buffer.shape[-1] != memory.width or buffer.dtype != memory.dtype:
+    if not any(prod(buffer.shape[at:]) == buffer.width for at in range(len(buffer.shape))):
         row = f"{memory.width} x {memory.dtype}"
         raise MachineError(
             f"buffer {buffer.name} of shape {buffer.shape} and type {buffer.dtype} is not made of rows of {row}, of "
-            f"which {memory.name} consists; fix: transform_layout gives it a last dimension of {memory.width}"
+            f"which {memory.name} consists; fix: transform_layout gives it a last dimension of {buffer.width}"
         )
 
 

@@ -7,9 +7,21 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
-from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpace, Number, Register, Stride, Tile, UpTo
+from tir_mlir.accel.operands import (
+    ExecutionUnit,
+    Field,
+    HostOperand,
+    MemorySpace,
+    Number,
+    Register,
+    RowsOf,
+    Stride,
+    Tile,
+    UpTo,
+)
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError, ScriptError
 from tir_mlir.script.parser import FunctionSource, build, source_of
@@ -79,7 +91,7 @@ def parse_instruction(
     if not isinstance(func, types.FunctionType):
         raise IntrinError(f"an instruction is described by a function, not {func!r}")
     program = source_of(func, frame)
-    described = _Description(program, registers)
+    described = _Description(program, registers, calls)
     fields = tuple(f for f in sets.fields.values() if f.name in described.operands) if sets is not None else ()
     if sets is not None and not fields:
         raise program.source.error(
@@ -97,8 +109,8 @@ def parse_instruction(
 class _Description:
     """The operands and the statements of a description."""
 
-    def __init__(self, program: FunctionSource, registers: Mapping[str, Register]):
-        self.program, self.registers = program, registers
+    def __init__(self, program: FunctionSource, registers: Mapping[str, Register], calls: Sequence[str]):
+        self.program, self.registers, self.calls = program, registers, calls
         self.kinds = {a.arg: self._annotation(a) for a in program.node.args.args}
         self.needs: dict[Field, Stride | Number | int] = {}
         statements = [s for s in program.node.body if not _is_note(s)]
@@ -129,7 +141,7 @@ class _Description:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = ast.copy_location(ast.parse(node.value, mode="eval").body, node)
         kind = self._value(node)
-        if isinstance(kind, MemorySpace | HostOperand | UpTo):
+        if isinstance(kind, MemorySpace | RowsOf | HostOperand | UpTo):
             return kind
         dtype = getattr(kind, "dtype", None) or getattr(kind, "name", None)
         if not isinstance(dtype, str):
@@ -187,12 +199,22 @@ class _Description:
         )
         access = ("r" if reads else "") + ("w" if writes else "")
         if isinstance(kind, HostOperand):
-            return Tile(name, None, kind.dtype, shape, access)
-        if shape[-1] > kind.width:
+            return Tile(name, None, kind.dtype, shape, access, free=tuple(range(len(shape) - 1)))
+        memory = kind.memory if isinstance(kind, RowsOf) else kind
+        count = len(kind.row)
+        if len(shape) < count or any(n > size for n, size in zip(shape[-count:], kind.row, strict=True)):
+            columns, row = (" x ".join(map(str, n)) for n in (shape[-count:], kind.row))
             raise self.error(
-                self.program.node, f"operand {name} has {shape[-1]} columns; a row of {kind.name} has {kind.width}"
+                self.program.node, f"operand {name} has {columns} columns; a row of {memory.name} has {row}"
             )
-        return Tile(name, kind, kind.dtype, (*shape[:-1], kind.width), access)
+        shape = (*shape[:-count], *kind.row)
+        free = tuple(d for d in range(len(shape) - count) if self._names_stride(name, d))
+        return Tile(name, memory, kind.dtype, shape, access, kind.row, free)
+
+    def _names_stride(self, name: str, dimension: int) -> bool:
+        """Whether a call or an assumption names a stride of an operand."""
+        in_calls = any(f"{{{name}.strides[{dimension}]}}" in call for call in self.calls)
+        return in_calls or Stride(name, dimension) in self.needs.values()
 
     def _shape(self, name: str, accesses: Sequence[ast.Subscript]) -> tuple[int, ...]:
         """The greatest index in each dimension, plus one."""
@@ -277,7 +299,20 @@ def _arguments(operand: Operand) -> list[str]:
 
 
 def _stride_names(tile: Tile) -> list[str]:
-    return [] if tile.memory is not None else [f"{tile.name}_stride{d}" for d in range(len(tile.shape) - 1)]
+    return [_stride_name(tile, d) for d in tile.free]
+
+
+def _stride_name(tile: Tile, dimension: int) -> str:
+    return f"{tile.name}_stride{dimension}"
+
+
+def _strides(tile: Tile) -> list[str]:
+    """The strides of an operand in elements: names of those that are free."""
+    made: list[str] = []
+    for dimension in reversed(range(len(tile.shape))):
+        packed = f"{made[0]} * {tile.shape[dimension + 1]}" if made else "1"
+        made.insert(0, _stride_name(tile, dimension) if dimension in tile.free else packed)
+    return made
 
 
 def _header(operands: Sequence[Operand]) -> list[ast.stmt]:
@@ -290,8 +325,8 @@ def _header(operands: Sequence[Operand]) -> list[ast.stmt]:
             continue
         names = _stride_names(operand)
         lines += [f"{name} = T.int32()" for name in names]
-        strides = f", strides=[{', '.join([*names, '1'])}]" if names else ""
-        factor, scope = (1, "global") if operand.memory is None else (operand.memory.width, operand.memory.scope)
+        strides = f", strides=[{', '.join(_strides(operand))}]" if names else ""
+        factor, scope = (1, "global") if operand.memory is None else (prod(operand.row), operand.memory.scope)
         lines.append(
             f"{operand.name} = T.match_buffer({operand.name}_handle, {operand.shape}, {operand.dtype!r}, "
             f"offset_factor={factor}, scope={scope!r}{strides})"

@@ -55,21 +55,22 @@ class Machine(AnyTarget):
             raise IntrinError(f"machine {self.name}: cores is a positive number, not {short_repr(self.cores)}")
 
     def memory(
-        self, name: str, *, rows: int, row: tuple[int, str], alignment: int = 1, shared: bool = False
+        self, name: str, *, rows: int, row: tuple[int | str, ...], alignment: int = 1, shared: bool = False
     ) -> MemorySpace:
-        """A memory of `rows` rows, each of so many elements of a type.
+        """A memory of `rows` rows, each of so many elements of a type: `row=(16, "int8")`, or `row=(16, 16, "int8")`.
 
-        Buffers of the scope `global.NAME` are in it: their last dimension is a row, and they begin at a multiple of
+        Buffers of the scope `global.NAME` are in it: their last dimensions are a row, and they begin at a multiple of
         `alignment` rows. Each core has a memory of its own, unless it is `shared`. Errors: IntrinError.
         """
         self._check_new(name, "memory")
-        width, dtype = row
-        if not (isinstance(rows, int) and isinstance(width, int) and rows > 0 and width > 0):
+        *sizes, dtype = row
+        shape = tuple(n for n in sizes if isinstance(n, int) and n > 0)
+        if not (isinstance(rows, int) and rows > 0 and shape and len(shape) == len(sizes)):
             raise IntrinError(f"memory {name}: rows and their elements are positive numbers")
-        _check_type(dtype, f"memory {name}")
+        dtype = _check_type(dtype, f"memory {name}")
         if alignment < 1:
             raise IntrinError(f"memory {name}: a buffer is aligned to a positive number of rows, not to {alignment}")
-        self.spaces[name] = MemorySpace(name, rows, width, dtype, alignment, shared)
+        self.spaces[name] = MemorySpace(name, rows, shape, dtype, alignment, shared)
         return self.spaces[name]
 
     def unit(self, name: str, *, queue: int = 1, shared: bool = False) -> ExecutionUnit:
@@ -151,11 +152,12 @@ class Machine(AnyTarget):
         return f'Machine("{self.name}")'
 
 
-def _check_type(dtype: str, what: str) -> None:
-    if dtype not in dtypes.NAMES:
+def _check_type(dtype: object, what: str) -> str:
+    if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
         raise IntrinError(f"{what}: {short_repr(dtype)} is not a type")
     if dtype == "bfloat16":
         raise IntrinError(f"{what}: the model of a machine has no bfloat16, as NumPy has none")
+    return dtype
 
 
 def _check_word(name: str, what: str) -> None:

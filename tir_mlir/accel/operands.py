@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
+from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
 
 
@@ -13,8 +16,8 @@ class MemorySpace:
 
     name: str
     rows: int
-    width: int
-    """Elements of a row."""
+    row: tuple[int, ...]
+    """The shape of a row: most often so many elements."""
     dtype: str
     alignment: int
     """Rows to a multiple of which a buffer is aligned."""
@@ -22,8 +25,25 @@ class MemorySpace:
     """Whether all cores have one together; else each has one of its own."""
 
     @property
+    def width(self) -> int:
+        """Elements of a row."""
+        return prod(self.row)
+
+    @property
     def row_bytes(self) -> int:
         return self.width * dtypes.bits(self.dtype) // 8
+
+    def of(self, dtype: str, *row: int) -> RowsOf:
+        """The annotation of a tile whose rows are elements of another type, or have another shape, of as many bytes:
+        `tiles.of("int8", 16, 4)`. Errors: IntrinError."""
+        if dtype not in dtypes.NAMES:
+            raise IntrinError(f"memory {self.name}: {short_repr(dtype)} is not a type")
+        shape = row or (self.row_bytes * 8 // dtypes.bits(dtype),)
+        if prod(shape) * dtypes.bits(dtype) != 8 * self.row_bytes:
+            raise IntrinError(
+                f"a row of {self.name} has {self.row_bytes} bytes; {' x '.join(map(str, shape))} of {dtype} have not"
+            )
+        return RowsOf(self, dtype, shape)
 
     @property
     def bytes(self) -> int:
@@ -33,6 +53,15 @@ class MemorySpace:
     def scope(self) -> str:
         """The scope of its buffers."""
         return f"global.{self.name}"
+
+
+@dataclass(frozen=True)
+class RowsOf:
+    """As an annotation, a tile of rows in a memory, with elements of a type."""
+
+    memory: MemorySpace
+    dtype: str
+    row: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -100,6 +129,25 @@ class Tile:
     shape: tuple[int, ...]
     access: str
     """"r", "w" or "rw"."""
+    row: tuple[int, ...] = ()
+    """The last dimensions, which are a row of the memory of a machine."""
+    free: tuple[int, ...] = ()
+    """The dimensions whose strides a program chooses: those of an operand of the CPU but the last, and those that a
+    call or an assumption of the instruction names."""
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The dimensions before those that are a row: how many rows there are at most."""
+        return self.shape[: len(self.shape) - len(self.row)]
+
+    def strides_in_rows(self, strides: Sequence[int]) -> list[int]:
+        """Rows from one index to the next in each dimension of the grid, with numbers for those that are free."""
+        made: list[int] = []
+        for dimension in reversed(range(len(self.grid))):
+            inner = dimension + 1 < len(self.grid)
+            packed = self.grid[dimension + 1] * made[0] if inner else 1
+            made.insert(0, strides[dimension] if dimension in self.free else packed)
+        return made
 
 
 @dataclass(frozen=True)

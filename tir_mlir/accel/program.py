@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -19,6 +20,7 @@ from tir_mlir.dialect.ir import (
     Loop,
     constant_integer,
     constraints,
+    dtypes,
     enter_context,
     funcs,
     is_loop,
@@ -76,11 +78,12 @@ class MachineBuffer:
     @property
     def rows(self) -> int:
         """The rows that it takes in a memory of the machine."""
-        assert self.memory is not None
-        count = 1
-        for size in self.shape:
-            count *= size
-        return -(-count // self.memory.width)
+        return -(-prod(self.shape) // self.width)
+
+    @property
+    def width(self) -> int:
+        """Elements of a row of its memory; 1 in that of the CPU."""
+        return 1 if self.memory is None else self.memory.row_bytes * 8 // dtypes.bits(self.dtype)
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ class TileAddress:
     start: IntExpr
     """In a memory of the machine, in rows; in that of the CPU, in elements."""
     strides: tuple[IntExpr, ...]
+    """As `start`; those inside of a row are 0."""
 
 
 @dataclass(eq=False)
@@ -260,11 +264,11 @@ class _Reader:
         buffer = self.buffers[root]
         own = ir.MemRefType(memref.type).get_strides_and_offset()[0]
         offset = (offset if more is None else offset + more).simplify()
-        width = 1 if buffer.memory is None else buffer.memory.width
+        width = buffer.width
         row, column = (offset // width).simplify(), (offset % width).simplify()
         if buffer.memory is not None and column.as_constant() != 0:
             raise LoweringError(f"a tile of {buffer.name} does not begin at a row of {buffer.memory.name}")
-        numbers = tuple(Constant(s) for s in strides or own)
+        numbers = tuple(Constant(s // width) for s in strides or own)
         return TileAddress(buffer, self._index(offset if buffer.memory is None else row), numbers)
 
     def _root(self, memref: ir.Value) -> tuple[ir.Value, Index]:

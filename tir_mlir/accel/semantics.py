@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Tile
 from tir_mlir.build import build
-from tir_mlir.dialect.computation.scalar_params import row_limits as computed_row_limits
+from tir_mlir.dialect.computation import scalar_params
 from tir_mlir.dialect.computation.scalar_tree import CHOICE, STORE, Leaf, OpNode, Tree, conditions_in
 from tir_mlir.dialect.ir import Func, Index, edit, enter_context
 from tir_mlir.dialect.ir.op_views import IndexCastSIOp, isa
@@ -59,11 +59,11 @@ def in_order(
 
 
 @lru_cache(maxsize=256)
-def row_limits(instruction: MachineInstruction) -> dict[str, str]:
-    """The tiles of which only so many rows are touched as a number says."""
+def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, str]]:
+    """The dimensions of tiles of which only so much is touched as a number says."""
     assert instruction.intrinsic is not None
     with enter_context():
-        return computed_row_limits(instruction.intrinsic.form())
+        return scalar_params.extent_limits(instruction.intrinsic.form())
 
 
 def accessed_elements(instruction: MachineInstruction, numbers: Mapping[str, int | float]) -> dict[str, Mask]:

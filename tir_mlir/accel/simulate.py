@@ -27,7 +27,8 @@ from tir_mlir.accel.program import (
     TileAddress,
     Value,
 )
-from tir_mlir.accel.semantics import in_order, model_of, row_limits
+from tir_mlir.accel.semantics import extent_limits, in_order, model_of
+from tir_mlir.accel.tile_rows import TileRows, tile_view, touched_rows
 from tir_mlir.dialect.diagnostics import ArgumentError, MachineError
 from tir_mlir.dialect.symbolic import IntExpr, text
 
@@ -186,10 +187,11 @@ class _Executor:
         self.simulator, self.core, self.issue, self.instruction = simulator, core, issue, issue.instruction
         self.lane, self.clock = core.lanes[issue.instruction.unit.name], core.clocks[issue.instruction.unit.name]
         self.tiles = [(t, issue.tiles[t.name]) for t in issue.instruction.tiles]
+        self.strides = {name: [int(str(s)) for s in tile.strides] for name, tile in issue.tiles.items()}
         self.names = [n.name for n in issue.instruction.numbers]
         is_computed = simulator.computes and issue.instruction.intrinsic is not None
         self.function = model_of(issue.instruction) if is_computed else None
-        self.limits = row_limits(issue.instruction) if issue.instruction.intrinsic else {}
+        self.limits = extent_limits(issue.instruction) if issue.instruction.intrinsic else {}
         self.constant = issue.instruction.cycles if isinstance(issue.instruction.cycles, int) else None
 
     def __call__(self, loops: tuple[int, ...], offsets: tuple[int, ...], numbers: tuple[int | float, ...]) -> None:
@@ -199,26 +201,27 @@ class _Executor:
             self._check_register(needed, self._required_number(source, values), loops)
         arguments: list[Any] = []
         earliest, cause = 0, "a result"
-        touched: list[tuple[_MemoryRows, int, int, Tile, int]] = []
+        touched: list[tuple[_MemoryRows, TileRows, int, Tile, int]] = []
         for (tile, address), offset in zip(self.tiles, offsets, strict=True):
             if tile.memory is None:
                 arguments.append(self._host_view(tile, address, offset, values, loops))
                 continue
-            rows, first, last = self._machine_rows(tile, address, offset, values, loops)
-            arguments.append(rows.values[first : first + tile.shape[0]] if len(tile.shape) > 1 else rows.values[first])
-            ready = int(rows.written[first:last].max()) if last > first else 0
-            taken = int(rows.read[first:last].max()) if "w" in tile.access and last > first else 0
+            rows, part, first = self._machine_rows(tile, address, offset, values, loops)
+            arguments.append(tile_view(rows.values, tile, first, self.strides[tile.name]))
+            ready = int(part.of(rows.written, first).max(initial=0))
+            taken = int(part.of(rows.read, first).max(initial=0)) if "w" in tile.access else 0
             if max(ready, taken) > earliest:
                 earliest, cause = max(ready, taken), "a result" if ready >= taken else "rows to be read"
-            touched.append((rows, first, last, tile, simulator.numbers[address.buffer]))
+            touched.append((rows, part, first, tile, simulator.numbers[address.buffer]))
         end = self._time(earliest, cause, values)
-        for rows, first, last, tile, owner in touched:
+        for rows, part, first, tile, owner in touched:
             if "w" in tile.access:
-                rows.written[first:last] = end + instruction.latency
-                rows.is_set[first:last] = True
-                rows.owner[first:last] = owner
+                part.of(rows.written, first)[...] = end + instruction.latency
+                part.of(rows.is_set, first)[...] = True
+                part.of(rows.owner, first)[...] = owner
             if "r" in tile.access:
-                np.maximum(rows.read[first:last], end, out=rows.read[first:last])
+                read = part.of(rows.read, first)
+                np.maximum(read, end, out=read)
         for target in instruction.sets:
             self.core.registers[target] = values[target.name]
         if self.function is not None:
@@ -238,51 +241,50 @@ class _Executor:
 
     def _machine_rows(
         self, tile: Tile, address: TileAddress, start: int, values: Mapping[str, Any], loops: tuple[int, ...]
-    ) -> tuple[_MemoryRows, int, int]:
-        """The rows of a memory that a tile touches: from the first one to before the last one."""
-        memory = tile.memory
+    ) -> tuple[_MemoryRows, TileRows, int]:
+        """The rows of a memory that a tile touches, and the first one."""
+        memory, buffer = tile.memory, address.buffer
         assert memory is not None
-        count = tile.shape[0] if len(tile.shape) > 1 else 1
-        limit = self.limits.get(tile.name)
-        touched = count if limit is None else min(count, int(values[limit]))
-        if start < 0 or start + touched > address.buffer.rows:
+        part = touched_rows(tile, self.strides[tile.name], self.limits.get(tile.name, {}), values)
+        if start < 0 or start + part.span > buffer.rows:
             raise self._error(
-                f"operand {tile.name} is rows {start} to {start + touched - 1} of {address.buffer.name}, "
-                f"which has {address.buffer.rows}", loops,
-            )  # fmt: skip
-        first = self.simulator.rows[address.buffer] + start
-        rows = self.core.memories[memory]
-        if first + count > memory.rows:
-            raise self._error(
-                f"operand {tile.name} ends at row {first + count - 1}; {memory.name} has {memory.rows}", loops
-            )
-        if "r" in tile.access and not rows.is_set[first : first + touched].all():
-            row = first + int(np.argmin(rows.is_set[first : first + touched]))
-            raise self._error(
-                f"row {row} of {memory.name} ({address.buffer.name}, operand {tile.name}) is read before it is written",
+                f"operand {tile.name} is rows {start} to {start + part.span - 1} of {buffer.name}, "
+                f"which has {buffer.rows}",
                 loops,
             )
-        number = self.simulator.numbers[address.buffer]
-        if "r" in tile.access and not (rows.owner[first : first + touched] == number).all():
-            row = first + int(np.argmax(rows.owner[first : first + touched] != number))
+        first = self.simulator.rows[buffer] + start
+        rows = self.core.memories[memory]
+        if first + part.span > memory.rows:
+            raise self._error(
+                f"operand {tile.name} ends at row {first + part.span - 1}; {memory.name} has {memory.rows}", loops
+            )
+        if "r" not in tile.access:
+            return rows, part, first
+        if not (is_set := part.of(rows.is_set, first)).all():
+            raise self._error(
+                f"row {part.number(first, ~is_set)} of {memory.name} ({buffer.name}, operand {tile.name}) is read "
+                "before it is written",
+                loops,
+            )
+        foreign = part.of(rows.owner, first) != self.simulator.numbers[buffer]
+        if foreign.any():
+            row = part.number(first, foreign)
             other = list(self.simulator.numbers)[rows.owner[row]].name
             raise self._error(
-                f"row {row} of {memory.name} has an element of {other}, not of {address.buffer.name} "
-                f"(operand {tile.name})",
+                f"row {row} of {memory.name} has an element of {other}, not of {buffer.name} (operand {tile.name})",
                 loops,
             )
-        return rows, first, first + touched
+        return rows, part, first
 
     def _host_view(
         self, tile: Tile, address: TileAddress, offset: int, values: Mapping[str, Any], loops: tuple[int, ...]
     ) -> np.ndarray[Any, Any]:
         array = self.simulator.arrays[address.buffer]
-        strides = [int(str(s)) for s in address.strides]
-        sizes = list(tile.shape)
-        limit = self.limits.get(tile.name)
-        if limit is not None:
-            sizes[0] = min(sizes[0], int(values[limit]))
-        if offset < 0 or (sizes[0] and offset + (sizes[0] - 1) * strides[0] >= array.size):
+        strides = self.strides[tile.name]
+        limits = self.limits.get(tile.name, {})
+        sizes = [min(n, int(values[limits[d]])) if d in limits else n for d, n in enumerate(tile.shape)]
+        last = sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+        if offset < 0 or (min(sizes) > 0 and offset + last >= array.size):
             raise self._error(f"operand {tile.name} ends outside of {address.buffer.name}", loops)
         return np.lib.stride_tricks.as_strided(
             array[offset:], tile.shape, [s * array.itemsize for s in strides], writeable=True
