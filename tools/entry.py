@@ -17,6 +17,7 @@ _PLACES = (
     ("support", "runtime/drivers"),
     ("half", "runtime/drivers"),
     ("loop", "llm/native"),
+    ("clocks", "accel/timing"),
 )
 FILES = {name: FOLDER / place / name for name, place in _PLACES}
 # short loops over dimensions do not profit from vectors; the word-copy loop must not become a call of memcpy

@@ -42,15 +42,15 @@ def extent_limits(form: Form) -> dict[str, dict[int, str]]:
     stores = form.payload.op == STORE if isinstance(form.payload, OpNode) else False
     limits: dict[str, dict[int, str]] = {}
     for condition_number, condition in enumerate(form.conditions):
-        size = next((p.name for p in form.sizes if condition.base.uses(p.value)), None)
-        if size is None or sorted(condition.row) != [-1] + [0] * (len(condition.row) - 1):
+        size = next((p.name for p in form.sizes if _is_equal(condition.base + 1, p)), None)
+        if size is None or condition.is_eq or sorted(condition.row) != [-1] + [0] * (len(condition.row) - 1):
             continue
         axis = condition.row.index(-1)
         for number, operand in enumerate(form.operands):
             if stores or number in _guarded_leaves(form.payload, condition_number):
                 limits.setdefault(operand.buffer.name, {}).update(_dimensions(operand, axis, size))
     for number, axis in enumerate(form.axes):
-        size = next((p.name for p in form.sizes if axis.extent.uses(p.value)), None)
+        size = next((p.name for p in form.sizes if _is_equal(axis.extent, p)), None)
         for operand in form.operands if size else ():
             limits.setdefault(operand.buffer.name, {}).update(_dimensions(operand, number, size or ""))
     return {name: by_dimension for name, by_dimension in limits.items() if by_dimension}
@@ -59,6 +59,10 @@ def extent_limits(form: Form) -> dict[str, dict[int, str]]:
 def _dimensions(operand: Operand, axis: int, size: str) -> dict[int, str]:
     """The dimensions of an operand that an axis is the index of, each with a size."""
     return {d: size for d, row in enumerate(operand.rows) if row[axis] == 1 and sum(map(abs, row)) == 1}
+
+
+def _is_equal(index: Index, param: SizeParam) -> bool:
+    return (index - Index.from_value(param.value)).as_constant() == 0
 
 
 def _guarded_leaves(tree: Tree, condition: int) -> set[int]:

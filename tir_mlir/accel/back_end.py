@@ -15,7 +15,8 @@ from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.cores import check_cores
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.program import TO_LOOPS, read_program
-from tir_mlir.accel.simulate import Simulator, Timeline
+from tir_mlir.accel.simulate import Simulator
+from tir_mlir.accel.timing import Timeline, measure
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
 from tir_mlir.runtime.drivers.c_entry import identifier
@@ -56,14 +57,13 @@ class MachineFunction:
 
     def simulate(self, *arrays: np.ndarray[Any, Any]) -> Timeline:
         """Run it on arrays, as a call, and return when its units were busy."""
-        return Simulator(self.placed.program, self.placed.rows).run(arrays)
+        Simulator(self.placed.program, self.placed.rows).run(arrays)
+        return self.timeline
 
     @cached_property
     def timeline(self) -> Timeline:
         """When its units are busy; no value is computed."""
-        program = self.placed.program
-        arrays = [np.zeros(p.shape, p.dtype) for p in program.params]
-        return Simulator(program, self.placed.rows, computes=False).run(arrays)
+        return measure(self.placed.program, self.placed.rows)
 
     @property
     def cycles(self) -> int:

@@ -20,6 +20,7 @@ from tir_mlir.accel.operands import (
     RowsOf,
     Stride,
     Tile,
+    TokenQueue,
     UpTo,
 )
 from tir_mlir.dialect.computation import TensorIntrin
@@ -40,14 +41,18 @@ class MachineInstruction:
     unit: ExecutionUnit
     operands: tuple[Operand, ...]
     calls: tuple[str, ...]
-    cycles: int | Cycles
+    cycles: int | Cycles | None
     latency: int
     sets: tuple[Field, ...]
     """The fields that its numbers of the same name become."""
     needs: Mapping[Field, Stride | Number | int]
     """The fields that it depends on, and what each has to be."""
     intrinsic: TensorIntrin | None
-    """What it computes; None for one that sets registers only."""
+    """What it computes; None for one that sets registers, or orders others, only."""
+    waits: tuple[ExecutionUnit, ...] = ()
+    """The units for whose instructions it waits, but for the last ones: as many as its number `left` says."""
+    tokens: TokenQueue | None = None
+    """The queue into which it puts a token, if its unit is the producer, or from which it takes one."""
 
     @property
     def intrinsic_name(self) -> str:
@@ -69,7 +74,7 @@ class MachineInstruction:
 
     def duration(self, numbers: Mapping[str, int | float]) -> int:
         """The cycles for which it occupies its unit."""
-        return self.cycles if isinstance(self.cycles, int) else self.cycles(**numbers)
+        return self.cycles(**numbers) if callable(self.cycles) else self.cycles or 0
 
     def __repr__(self) -> str:
         return f"{self.intrinsic_name}({', '.join(o.name for o in self.operands)})"
@@ -82,7 +87,7 @@ def parse_instruction(
     frame: types.FrameType,
     unit: ExecutionUnit,
     calls: tuple[str, ...],
-    cycles: int | Cycles,
+    cycles: int | Cycles | None,
     latency: int,
     sets: Register | None,
 ) -> MachineInstruction:

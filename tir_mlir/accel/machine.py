@@ -10,7 +10,7 @@ from typing import Any
 
 from tir_mlir import target
 from tir_mlir.accel.instruction import Cycles, MachineInstruction, parse_instruction
-from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpace, Register
+from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpace, Number, Register, TokenQueue
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.target import AnyTarget
@@ -44,6 +44,10 @@ class Machine(AnyTarget):
     """C that declares the functions of the calls: `#include "npu.h"`."""
     cores: int = field(default=1, kw_only=True)
     """Cores that run one program beside each other: `sch.bind(loop, "core")`."""
+    dispatch: int = field(default=1, kw_only=True)
+    """Cycles from the issue of an instruction to that of the next one."""
+    bandwidth: float = field(default=0, kw_only=True)
+    """Bytes that the memory of the CPU gives or takes in a cycle; 0: any number."""
     spaces: dict[str, MemorySpace] = field(default_factory=dict, init=False)
     units: dict[str, ExecutionUnit] = field(default_factory=dict, init=False)
     registers: dict[str, Register] = field(default_factory=dict, init=False)
@@ -55,12 +59,26 @@ class Machine(AnyTarget):
             raise IntrinError(f"machine {self.name}: cores is a positive number, not {short_repr(self.cores)}")
 
     def memory(
-        self, name: str, *, rows: int, row: tuple[int | str, ...], alignment: int = 1, shared: bool = False
+        self,
+        name: str,
+        *,
+        rows: int,
+        row: tuple[int | str, ...],
+        alignment: int = 1,
+        shared: bool = False,
+        banks: int = 1,
+        ports: int | None = None,
+        interleaved: bool = False,
+        conflicts: str = "wait",
     ) -> MemorySpace:
         """A memory of `rows` rows, each of so many elements of a type: `row=(16, "int8")`, or `row=(16, 16, "int8")`.
 
         Buffers of the scope `global.NAME` are in it: their last dimensions are a row, and they begin at a multiple of
-        `alignment` rows. Each core has a memory of its own, unless it is `shared`. Errors: IntrinError.
+        `alignment` rows. Each core has a memory of its own, unless it is `shared`.
+
+        It has `banks`: each has rows that follow each other, or, if it is `interleaved`, every n-th row. A bank serves
+        `ports` operands at once: any number of them where it is one bank, one where there are several. An instruction
+        that finds no port waits, or, where `conflicts` is "refuse", must not come at that time. Errors: IntrinError.
         """
         self._check_new(name, "memory")
         *sizes, dtype = row
@@ -70,17 +88,90 @@ class Machine(AnyTarget):
         dtype = _check_type(dtype, f"memory {name}")
         if alignment < 1:
             raise IntrinError(f"memory {name}: a buffer is aligned to a positive number of rows, not to {alignment}")
-        self.spaces[name] = MemorySpace(name, rows, shape, dtype, alignment, shared)
+        if banks < 1 or rows % banks:
+            raise IntrinError(f"memory {name}: {rows} rows cannot be divided into {banks} banks")
+        if conflicts not in ("wait", "refuse"):
+            raise IntrinError(f'memory {name}: conflicts is "wait" or "refuse", not {short_repr(conflicts)}')
+        if ports is not None and ports < 1:
+            raise IntrinError(f"memory {name}: a bank has a positive number of ports, not {ports}")
+        each = ports if ports is not None else int(banks > 1)
+        self.spaces[name] = MemorySpace(
+            name, rows, shape, dtype, alignment, shared, banks, interleaved, each, conflicts == "refuse"
+        )
         return self.spaces[name]
 
-    def unit(self, name: str, *, queue: int = 1, shared: bool = False) -> ExecutionUnit:
+    def unit(
+        self,
+        name: str,
+        *,
+        queue: int = 1,
+        shared: bool = False,
+        interlocks: str = "all",
+        bandwidth: float = 0,
+        overflow: str = "wait",
+    ) -> ExecutionUnit:
         """A unit that executes instructions in order; the machine issues up to `queue` of them before it is free.
 
-        Each core has one of its own, unless it is `shared`.
+        Each core has one of its own, unless it is `shared`. A call starts an instruction. Other units wait by
+        `interlocks` in hardware until what it does with rows is done: those of "all" memories, of the "memories" of the
+        machine but not that of the CPU, or of "none"; what hardware does not order, a program has to: see `wait` and
+        `tokens`. bandwidth: bytes that it moves in a cycle, for instructions without `cycles`. overflow: "refuse" if an
+        instruction is lost that is issued while the queue is full. Errors: IntrinError.
         """
         self._check_new(name, "unit")
-        self.units[name] = ExecutionUnit(name, queue, shared)
+        if not isinstance(queue, int) or queue < 1:
+            raise IntrinError(f"unit {name}: a queue holds a positive number of instructions, not {short_repr(queue)}")
+        if interlocks not in ("all", "memories", "none"):
+            raise IntrinError(f'unit {name}: interlocks is "all", "memories" or "none", not {short_repr(interlocks)}')
+        if overflow not in ("wait", "refuse"):
+            raise IntrinError(f'unit {name}: overflow is "wait" or "refuse", not {short_repr(overflow)}')
+        self.units[name] = ExecutionUnit(name, queue, shared, interlocks, bandwidth, overflow == "refuse")
         return self.units[name]
+
+    def wait(
+        self, unit: ExecutionUnit, *others: ExecutionUnit, call: str | Sequence[str], most: int = 0, name: str = ""
+    ) -> MachineInstruction:
+        """Describe what the CPU calls to wait for the instructions of units.
+
+        The call returns when all of them are complete but the last `{left}`, a number from 0 to `most`. A program gets
+        the calls that it needs; a block may also call it by its name, `T.call_extern("int32", "npu_wait_dma", 2)`.
+        name: default `wait_UNIT`. Errors: IntrinError.
+        """
+        units = (unit, *others)
+        for one in units:
+            self._check_unit(one)
+        name = name or f"wait_{unit.name}"
+        self._check_new(name, "instruction")
+        calls = (call,) if isinstance(call, str) else tuple(call)
+        numbers = (Number("left", "int32", most),)
+        self.instructions[name] = MachineInstruction(
+            self.name, name, unit, numbers, calls, 0, 0, (), {}, None, waits=units
+        )
+        return self.instructions[name]
+
+    def tokens(
+        self, producer: ExecutionUnit, consumer: ExecutionUnit, *, put: str, take: str, depth: int
+    ) -> tuple[MachineInstruction, MachineInstruction]:
+        """Describe a queue of tokens by which one unit waits for another one.
+
+        put: the call that lets the producer put a token into it when its earlier instructions are complete, and wait
+        while it holds `depth` of them. take: the call that lets the consumer wait for a token and remove it. A program
+        gets the calls that it needs. Returns both instructions. Errors: IntrinError.
+        """
+        self._check_unit(producer)
+        self._check_unit(consumer)
+        if producer == consumer:
+            raise IntrinError(f"unit {producer.name} executes in order: it needs no tokens of its own")
+        queue = TokenQueue(producer, consumer, depth)
+        made: list[MachineInstruction] = []
+        for verb, unit, call in (("put", producer, put), ("take", consumer, take)):
+            name = f"{verb}_{queue.name}"
+            self._check_new(name, "instruction")
+            self.instructions[name] = MachineInstruction(
+                self.name, name, unit, (), (call,), 0, 0, (), {}, None, tokens=queue
+            )
+            made.append(self.instructions[name])
+        return made[0], made[1]
 
     def state(self, name: str, **fields: str) -> Register:
         """Configuration registers: fields of a type, which instructions set, and others depend on.
@@ -104,7 +195,7 @@ class Machine(AnyTarget):
         unit: ExecutionUnit,
         *,
         call: str | Sequence[str],
-        cycles: int | Cycles = 1,
+        cycles: int | Cycles | None = None,
         latency: int = 0,
         sets: Register | None = None,
     ) -> Callable[[Callable[..., Any]], MachineInstruction]:
@@ -112,14 +203,13 @@ class Machine(AnyTarget):
 
         unit: what executes it. call: the C call, or calls, that issue it: `{D}` is the address of an operand in the
         memory of the CPU, `{R.row}` the row of one in a memory of the machine, `{D.strides[0]}` a stride in elements,
-        `{rows}` a number. cycles: for which it occupies its unit, a number or a function of its numbers. latency:
-        cycles after these until its result can be used. sets: the register whose fields its parameters set.
-        Annotations: a memory, `m.host(dtype)`, `upto(16)` for a number from 0 to 16, or a type. Errors: IntrinError,
-        ScriptError.
+        `{rows}` a number. cycles: for which it occupies its unit, a number or a function of its numbers; default: as
+        long as its unit moves its bytes, or 1. latency: cycles after these until its result can be used. sets: the
+        register whose fields its parameters set. Annotations: a memory, `m.host(dtype)`, `upto(16)` for a number from 0
+        to 16, or a type. Errors: IntrinError, ScriptError.
         """
         frame = sys._getframe(1)
-        if unit not in self.units.values():
-            raise IntrinError(f"{short_repr(unit)} is not a unit of machine {self.name}; fix: unit = m.unit(name)")
+        self._check_unit(unit)
 
         def decorate(func: Callable[..., Any]) -> MachineInstruction:
             calls = (call,) if isinstance(call, str) else tuple(call)
@@ -129,6 +219,10 @@ class Machine(AnyTarget):
             return made
 
         return decorate
+
+    def _check_unit(self, unit: ExecutionUnit) -> None:
+        if unit not in self.units.values():
+            raise IntrinError(f"{short_repr(unit)} is not a unit of machine {self.name}; fix: unit = m.unit(name)")
 
     def _check_new(self, name: str, what: str) -> None:
         _check_word(name, what)

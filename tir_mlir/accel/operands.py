@@ -23,6 +23,18 @@ class MemorySpace:
     """Rows to a multiple of which a buffer is aligned."""
     is_shared: bool = False
     """Whether all cores have one together; else each has one of its own."""
+    banks: int = 1
+    interleaved: bool = False
+    """Whether rows go round the banks; else a bank has rows that follow each other."""
+    ports: int = 0
+    """Operands that use a bank at once; 0: any number."""
+    refuses_conflicts: bool = False
+    """Whether hardware has no way to wait for a bank."""
+
+    @property
+    def bank_rows(self) -> int:
+        """The rows of a bank."""
+        return -(-self.rows // self.banks)
 
     @property
     def width(self) -> int:
@@ -73,6 +85,30 @@ class ExecutionUnit:
     """Instructions that wait for it at most."""
     is_shared: bool = False
     """Whether all cores have one together; else each has one of its own."""
+    interlocks: str = "all"
+    """For the rows of which memories other units wait, and it waits: "all", "memories" (of the machine), "none"."""
+    bandwidth: float = 0
+    """Bytes that it moves in a cycle; 0: its instructions say how long they take."""
+    refuses_overflow: bool = False
+    """Whether an instruction is lost that is issued while the queue is full."""
+
+    @property
+    def is_interlocked(self) -> bool:
+        return self.interlocks == "all"
+
+
+@dataclass(frozen=True)
+class TokenQueue:
+    """A queue of tokens, which one unit puts into it and another one takes, one for one."""
+
+    producer: ExecutionUnit
+    consumer: ExecutionUnit
+    depth: int
+    """Tokens that it holds at most."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.producer.name}_to_{self.consumer.name}"
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,12 @@
-"""Run a program of a machine instruction by instruction: its results, its faults, and when each part is done.
+"""Run a program of a machine instruction by instruction: its results and its faults.
 
-Each instruction does what its description says, compiled for this CPU; the rows that it touches, the registers that it
-depends on, and the unit that executes it are followed beside it.
+Each instruction does what its description says, compiled for this CPU; the rows that it touches and the registers that
+it depends on are followed beside it. `timing` says when each part is done.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,37 +34,8 @@ if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
 
 
-@dataclass
-class Timeline:
-    """When the units of a machine are busy, in cycles, and what they waited for."""
-
-    cycles: int = 0
-    busy: dict[str, int] = field(default_factory=dict)
-    """Of each unit."""
-    waits: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Cycles for which a unit waited: for a result, for rows to be free, or for instructions."""
-    issued: Counter[str] = field(default_factory=Counter)
-    """Instructions by name."""
-
-    def utilization(self, unit: str) -> float:
-        """The share of all cycles in which a unit is busy."""
-        return self.busy.get(unit, 0) / max(1, self.cycles)
-
-    def __str__(self) -> str:
-        lines = [f"{self.cycles} cycles, {sum(self.issued.values())} instructions"]
-        for unit, busy in self.busy.items():
-            waits = ", ".join(f"{c} {n}" for (u, c), n in sorted(self.waits.items()) if u == unit and n)
-            lines.append(
-                f"  {unit:10} {busy:10} busy, {100 * busy / max(1, self.cycles):5.1f} %; waited for {waits or '-'}"
-            )
-        lines.append("  " + ", ".join(f"{n} {name}" for name, n in self.issued.items()))
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-
 class _MemoryRows:
-    """The rows of a memory: values, which are set, and when each was last written and read."""
+    """The rows of a memory: values, and which are set."""
 
     def __init__(self, memory: MemorySpace):
         self.memory = memory
@@ -75,89 +44,41 @@ class _MemoryRows:
         self.is_set = np.zeros(memory.rows, bool)
         self.owner = np.full(memory.rows, -1)
         """The buffer that a row has an element of, as a number."""
-        self.written = np.zeros(memory.rows, np.int64)
-        self.read = np.zeros(memory.rows, np.int64)
 
 
 class _Core:
-    """What a core has: memories, registers, and the clocks of units; of what is shared, that of the first core."""
+    """What a core has: memories and registers; of what is shared, that of the first core."""
 
     def __init__(self, machine: Machine, number: int, first: _Core | None):
         self.number = number
-        self.memories = {m: _MemoryRows(m) for m in machine.spaces.values() if first is None or not m.is_shared}
+        self.memories: dict[MemorySpace, _MemoryRows] = {}
+        for memory in machine.spaces.values():
+            is_first = first is None or not memory.is_shared
+            self.memories[memory] = _MemoryRows(memory) if first is None or is_first else first.memories[memory]
         self.registers: dict[Field, int | float] = {}
-        self.now = 0
-        self.lanes = {
-            u.name: u.name if u.is_shared or machine.cores == 1 else f"{u.name} {number}"
-            for u in machine.units.values()
-        }
-        """The names of its units in a timeline."""
-        self.clocks = {u.name: _Clock(u.queue) for u in machine.units.values() if first is None or not u.is_shared}
-        if first is not None:
-            self.memories = {m: self.memories.get(m, first.memories[m]) for m in first.memories}
-            self.clocks = {u: self.clocks.get(u, first.clocks[u]) for u in first.clocks}
-
-    @property
-    def end(self) -> int:
-        """The cycle in which all is done."""
-        return max(
-            [self.now, *(c.free for c in self.clocks.values()), *(int(r.written.max()) for r in self.memories.values())]
-        )
-
-
-class _Clock:
-    """When a unit is free, and when the last instructions that its queue can hold started."""
-
-    def __init__(self, queue: int):
-        self.free = 0
-        self.starts = deque([0] * queue, queue)
-
-
-def _interleave(cores: Sequence[_Core], runs: Sequence[Iterator[None]]) -> None:
-    """Run cores beside each other: always the next instruction of the one that is behind."""
-    running = dict(zip(cores, runs, strict=True))
-    while running:
-        core = min(running, key=lambda c: (c.now, c.number))
-        if next(running[core], _DONE) is _DONE:
-            del running[core]
-
-
-_DONE = object()
 
 
 class Simulator:
     """A machine that runs one program. Errors: MachineError with the instruction, the row, the loops and the line."""
 
-    def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int], computes: bool = True):
-        self.program, self.rows, self.computes = program, rows, computes
-        self.timeline = Timeline()
+    def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int]):
+        self.program, self.rows = program, rows
         self.bodies = iterations_by_core(program)
         self.cores: list[_Core] = []
         for number in range(len(self.bodies)):
             self.cores.append(_Core(program.machine, number, self.cores[0] if number else None))
-        for core in self.cores:
-            self.timeline.busy |= {lane: 0 for lane in core.lanes.values()}
         self.arrays: dict[MachineBuffer, np.ndarray[Any, Any]] = {}
         self.numbers = {buffer: number for number, buffer in enumerate(rows)}
 
-    def run(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Timeline:
+    def run(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         """Run the program on arrays, which it changes."""
         self._bind(arrays)
-        runs = [self._steps(core, body) for core, body in zip(self.cores, self.bodies, strict=True)]
-        if len(runs) == 1:
-            runs[0]()
-        else:
-            _interleave(self.cores, [run() for run in runs])
-        self.timeline.cycles = max(core.end for core in self.cores)
-        return self.timeline
-
-    def _steps(self, core: _Core, body: Sequence[Node]) -> Callable[[], Iterator[None]]:
-        """The function that runs a body on a core; where there are several cores, it stops after each instruction."""
-        writer = _Writer(self, core)
-        code = compile(writer.function(body), f"<{self.program.name} on {self.program.machine.name}>", "exec")
-        scope = dict(writer.scope)
-        exec(code, scope)
-        return scope["run"]
+        for core, body in zip(self.cores, self.bodies, strict=True):
+            writer = _Writer(self, core)
+            code = compile(writer.function(body), f"<{self.program.name} on {self.program.machine.name}>", "exec")
+            scope = dict(writer.scope)
+            exec(code, scope)
+            scope["run"]()
 
     def _bind(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         params = self.program.params
@@ -185,14 +106,11 @@ class _Executor:
 
     def __init__(self, simulator: Simulator, core: _Core, issue: Issue):
         self.simulator, self.core, self.issue, self.instruction = simulator, core, issue, issue.instruction
-        self.lane, self.clock = core.lanes[issue.instruction.unit.name], core.clocks[issue.instruction.unit.name]
         self.tiles = [(t, issue.tiles[t.name]) for t in issue.instruction.tiles]
         self.strides = {name: [int(str(s)) for s in tile.strides] for name, tile in issue.tiles.items()}
         self.names = [n.name for n in issue.instruction.numbers]
-        is_computed = simulator.computes and issue.instruction.intrinsic is not None
-        self.function = model_of(issue.instruction) if is_computed else None
-        self.limits = extent_limits(issue.instruction) if issue.instruction.intrinsic else {}
-        self.constant = issue.instruction.cycles if isinstance(issue.instruction.cycles, int) else None
+        self.function = model_of(issue.instruction) if issue.instruction.intrinsic is not None else None
+        self.limits = extent_limits(issue.instruction) if issue.instruction.intrinsic is not None else {}
 
     def __call__(self, loops: tuple[int, ...], offsets: tuple[int, ...], numbers: tuple[int | float, ...]) -> None:
         simulator, instruction = self.simulator, self.instruction
@@ -200,28 +118,18 @@ class _Executor:
         for needed, source in instruction.needs.items():
             self._check_register(needed, self._required_number(source, values), loops)
         arguments: list[Any] = []
-        earliest, cause = 0, "a result"
-        touched: list[tuple[_MemoryRows, TileRows, int, Tile, int]] = []
+        written: list[tuple[_MemoryRows, TileRows, int, int]] = []
         for (tile, address), offset in zip(self.tiles, offsets, strict=True):
             if tile.memory is None:
                 arguments.append(self._host_view(tile, address, offset, values, loops))
                 continue
             rows, part, first = self._machine_rows(tile, address, offset, values, loops)
             arguments.append(tile_view(rows.values, tile, first, self.strides[tile.name]))
-            ready = int(part.of(rows.written, first).max(initial=0))
-            taken = int(part.of(rows.read, first).max(initial=0)) if "w" in tile.access else 0
-            if max(ready, taken) > earliest:
-                earliest, cause = max(ready, taken), "a result" if ready >= taken else "rows to be read"
-            touched.append((rows, part, first, tile, simulator.numbers[address.buffer]))
-        end = self._time(earliest, cause, values)
-        for rows, part, first, tile, owner in touched:
             if "w" in tile.access:
-                part.of(rows.written, first)[...] = end + instruction.latency
-                part.of(rows.is_set, first)[...] = True
-                part.of(rows.owner, first)[...] = owner
-            if "r" in tile.access:
-                read = part.of(rows.read, first)
-                np.maximum(read, end, out=read)
+                written.append((rows, part, first, simulator.numbers[address.buffer]))
+        for rows, part, first, owner in written:
+            part.of(rows.is_set, first)[...] = True
+            part.of(rows.owner, first)[...] = owner
         for target in instruction.sets:
             self.core.registers[target] = values[target.name]
         if self.function is not None:
@@ -290,23 +198,6 @@ class _Executor:
             array[offset:], tile.shape, [s * array.itemsize for s in strides], writeable=True
         )
 
-    def _time(self, earliest: int, cause: str, values: Mapping[str, Any]) -> int:
-        """The cycle in which the instruction ends."""
-        core, clock, lane, timeline = self.core, self.clock, self.lane, self.simulator.timeline
-        cycles = self.instruction.duration(values) if self.constant is None else self.constant
-        core.now = max(core.now + 1, clock.starts[0])
-        free = clock.free
-        start = max(core.now, free, earliest)
-        if start > free:
-            issued = max(0, min(start, core.now) - free)
-            timeline.waits[lane, "instructions"] += issued
-            timeline.waits[lane, cause] += start - free - issued
-        clock.starts.append(start)
-        clock.free = start + cycles
-        timeline.busy[lane] += cycles
-        timeline.issued[self.instruction.name] += 1
-        return start + cycles
-
     def _error(self, message: str, loops: tuple[int, ...]) -> MachineError:
         names = ", ".join(f"{n} = {v}" for n, v in zip(self.loops, loops, strict=True))
         at = f" at {names}" if names else ""
@@ -335,8 +226,6 @@ class _Writer:
                 lines.append(f"{indent}allocate({self._keep(node.buffer)})")
             elif isinstance(node, Issue):
                 lines.append(indent + self._issue(node, loops))
-                if len(self.simulator.cores) > 1:
-                    lines.append(f"{indent}yield")
             else:
                 inner = loops
                 if isinstance(node, For):

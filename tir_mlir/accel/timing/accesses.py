@@ -1,0 +1,147 @@
+"""The rows that the instructions of a run use: spans of numbers, in which all memories follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.operands import MemorySpace, Tile
+from tir_mlir.accel.program import MachineBuffer
+from tir_mlir.accel.semantics import extent_limits
+from tir_mlir.accel.timing.stream import Executions, Stream
+from tir_mlir.dialect.symbolic import Constant
+
+if TYPE_CHECKING:
+    from tir_mlir.accel.timing.stream import Integers
+
+READS, WRITES = 1, 2
+
+
+@dataclass(eq=False)
+class RowNumbers:
+    """Where the rows of each memory begin among all rows, and the elements of buffers in the memory of the CPU that
+    instructions both write and read, or several units write."""
+
+    memories: dict[tuple[MemorySpace, int], int] = field(default_factory=dict)
+    """By memory and core."""
+    buffers: dict[MachineBuffer, int] = field(default_factory=dict)
+    count: int = 0
+    host: int = 0
+    """The first one in the memory of the CPU."""
+
+    def name(self, row: int) -> str:
+        """What a number is: `row 3 of sp`, `element 7 of C`."""
+        if row >= self.host:
+            buffer, first = max(((b, f) for b, f in self.buffers.items() if f <= row), key=lambda pair: pair[1])
+            return f"element {row - first} of {buffer.name}"
+        (memory, _), first = max(((m, f) for m, f in self.memories.items() if f <= row), key=lambda pair: pair[1])
+        return f"row {row - first} of {memory.name}"
+
+
+def number_rows(stream: Stream) -> RowNumbers:
+    """Number the rows that the instructions of a run can conflict in."""
+    numbers = RowNumbers()
+    for memory in stream.program.machine.spaces.values():
+        for core in range(stream.cores):
+            if core and memory.is_shared:
+                numbers.memories[memory, core] = numbers.memories[memory, 0]
+            else:
+                numbers.memories[memory, core] = numbers.count
+                numbers.count += memory.rows
+    numbers.host = numbers.count
+    for buffer in _shared_on_host(stream):
+        numbers.buffers[buffer] = numbers.count
+        numbers.count += prod(buffer.shape)
+    return numbers
+
+
+def _shared_on_host(stream: Stream) -> list[MachineBuffer]:
+    """The buffers in the memory of the CPU in which instructions can meet."""
+    uses: dict[MachineBuffer, set[tuple[str, str, int]]] = {}
+    for made in stream.tables:
+        for tile in made.issue.instruction.tiles:
+            if tile.memory is None:
+                entry = uses.setdefault(made.issue.tiles[tile.name].buffer, set())
+                entry |= {(access, made.issue.instruction.unit.name, made.core) for access in tile.access}
+    return [b for b, entry in uses.items() if len(entry) > 1 and any(access == "w" for access, *_ in entry)]
+
+
+@dataclass(eq=False)
+class Spans:
+    """Spans of rows of an instruction of the text: a column a span, a row of the table each time that it is issued."""
+
+    first: Integers
+    end: Integers
+    access: Integers
+    """Of each column: READS, WRITES or both."""
+
+
+def row_spans(made: Executions, numbers: RowNumbers, placed: Mapping[MachineBuffer, int]) -> Spans:
+    """The rows that an instruction uses. `placed`: the first row of each buffer in its memory."""
+    firsts, ends, access = [], [], []
+    for tile in made.issue.instruction.tiles:
+        buffer = made.issue.tiles[tile.name].buffer
+        if tile.memory is not None:
+            base = numbers.memories[tile.memory, made.core] + placed[buffer]
+        elif buffer in numbers.buffers:
+            base = numbers.buffers[buffer]
+        else:
+            continue
+        first, end = tile_spans(tile, made)
+        firsts.append(base + first)
+        ends.append(base + end)
+        access += [READS * ("r" in tile.access) + WRITES * ("w" in tile.access)] * first.shape[1]
+    if not firsts:
+        none = np.zeros((made.count, 0), np.int64)
+        return Spans(none, none, np.zeros(0, np.int64))
+    return Spans(np.concatenate(firsts, 1), np.concatenate(ends, 1), np.array(access, np.int64))
+
+
+def tile_spans(tile: Tile, made: Executions) -> tuple[Integers, Integers]:
+    """The spans of rows of a buffer that a tile uses, or of elements where it is in the memory of the CPU: where each
+    begins and ends, a column a span."""
+    strides = [int(s.value) for s in made.issue.tiles[tile.name].strides if isinstance(s, Constant)]
+    if tile.memory is not None:
+        strides = tile.strides_in_rows(strides)
+    dims = len(tile.grid)
+    length, packed = np.ones(made.count, np.int64), 1
+    is_whole = True
+    while dims and is_whole and strides[dims - 1] == packed:  # rows that follow each other are one span
+        dims -= 1
+        length = extent(tile, dims, made) * packed
+        packed *= tile.grid[dims]
+        is_whole = dims not in limits(made.issue.instruction, tile)
+    grid = np.indices(tile.grid[:dims]).reshape(dims, prod(tile.grid[:dims]))
+    offsets = np.array(strides[:dims], np.int64) @ grid if dims else np.zeros(1, np.int64)
+    used = np.ones((made.count, len(offsets)), bool)
+    for dimension in range(dims):
+        used &= grid[dimension][None] < extent(tile, dimension, made)[:, None]
+    first = made.starts[tile.name][:, None] + offsets[None]
+    return first, np.where(used, first + length[:, None], first)
+
+
+def used_bytes(tile: Tile, made: Executions) -> Integers:
+    """How many bytes of a tile are used each time."""
+    count = np.full(made.count, np.dtype(tile.dtype).itemsize, np.int64)
+    for dimension in range(len(tile.shape)):
+        count = count * extent(tile, dimension, made)
+    return count
+
+
+def extent(tile: Tile, dimension: int, made: Executions) -> Integers:
+    """How much of a dimension is used each time."""
+    size = tile.shape[dimension]
+    limit = limits(made.issue.instruction, tile).get(dimension)
+    if limit is None:
+        return np.full(made.count, size, np.int64)
+    return np.clip(made.numbers[limit].astype(np.int64), 0, size)
+
+
+def limits(instruction: MachineInstruction, tile: Tile) -> Mapping[int, str]:
+    """The dimensions of a tile of which only so much is used as a number says."""
+    return extent_limits(instruction).get(tile.name, {}) if instruction.intrinsic is not None else {}
