@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import permutations
 from math import ceil, prod
 
 from tir_mlir.accel.operands import MemorySpace
-from tir_mlir.accel.program import Allocate, For, Issue, MachineBuffer, MachineProgram, Node, When
+from tir_mlir.accel.program import Allocate, For, HostCode, Issue, MachineBuffer, MachineProgram, Node, When
 from tir_mlir.dialect.diagnostics import MachineError
-from tir_mlir.graph.memory.arena import ArenaRequest, place_in_order
+from tir_mlir.dialect.ir import dtypes
+from tir_mlir.graph.memory.arena import ArenaRequest, place_in_order, plan
 
 _EXACT = 7
 """Of at most so many buffers every order is tried."""
@@ -19,11 +20,22 @@ _EXACT = 7
 @dataclass(frozen=True)
 class PlacedProgram:
     """A program, the first row of each of its buffers, and the instructions between which each is alive, by their
-    positions in the text. Its text is a table of the addresses."""
+    positions in the text. Its text is a table of the addresses.
+
+    temporaries: of its buffers in the memory of the CPU, the first element among all of their type.
+    """
 
     program: MachineProgram
     rows: dict[MachineBuffer, int]
     lives: dict[MachineBuffer, tuple[int, int]]
+    temporaries: dict[MachineBuffer, int] = field(default_factory=dict)
+
+    def temporary_elements(self) -> dict[str, int]:
+        """The elements that all temporaries of a type take, by type."""
+        ends: dict[str, int] = {}
+        for buffer, start in self.temporaries.items():
+            ends[buffer.dtype] = max(ends.get(buffer.dtype, 0), start + prod(buffer.shape))
+        return ends
 
     def __str__(self) -> str:
         lines = []
@@ -42,7 +54,8 @@ def place_buffers(program: MachineProgram) -> PlacedProgram:
     A buffer is alive from the first to the last statement of its body that uses it, loops included. Errors:
     MachineError for buffers that are alive at once and exceed a memory.
     """
-    lives = _lives(program)
+    all_lives = _lives(program)
+    lives = {b: life for b, life in all_lives.items() if b.memory is not None}
     rows: dict[MachineBuffer, int] = {}
     for memory in program.machine.spaces.values():
         buffers = [b for b in lives if b.memory is memory]
@@ -53,7 +66,26 @@ def place_buffers(program: MachineProgram) -> PlacedProgram:
         if offsets is None:
             raise MachineError(_too_large(program, memory, buffers, lives))
         rows |= dict(zip(buffers, offsets, strict=True))
-    return PlacedProgram(program, rows, lives)
+    return PlacedProgram(program, rows, lives, _place_temporaries(program, all_lives))
+
+
+def _place_temporaries(
+    program: MachineProgram, lives: Mapping[MachineBuffer, tuple[int, int]]
+) -> dict[MachineBuffer, int]:
+    """Places of the buffers in the memory of the CPU, those of each type in an array of their own: C has no other way
+    to let arrays of several types share memory. One that an instruction uses shares its elements with none, as the
+    instruction may use it later than the CPU issues it."""
+    used_later = {t.buffer for n in program.nodes() if isinstance(n, Issue) for t in n.tiles.values()}
+    always = (0, max((last for _, last in lives.values()), default=0))
+    places: dict[MachineBuffer, int] = {}
+    buffers = [b for b in lives if b.memory is None]
+    for dtype in dict.fromkeys(b.dtype for b in buffers):
+        own = [b for b in buffers if b.dtype == dtype]
+        size = max(1, dtypes.bits(dtype) // 8)
+        arena = plan([ArenaRequest(prod(b.shape) * size, *(always if b in used_later else lives[b])) for b in own])
+        assert arena.offsets is not None
+        places |= {b: arena.offsets[slot] // size for b, slot in zip(own, arena.slots, strict=True)}
+    return places
 
 
 def _fit(requests: Sequence[ArenaRequest], memory: MemorySpace) -> list[int] | None:
@@ -86,7 +118,7 @@ def _lives(program: MachineProgram) -> dict[MachineBuffer, tuple[int, int]]:
     _number(program.body, 0, spans)
     lives: dict[MachineBuffer, tuple[int, int]] = {}
     for body in _bodies(program.body):
-        for allocate in [n for n in body if isinstance(n, Allocate) and n.buffer.memory is not None]:
+        for allocate in [n for n in body if isinstance(n, Allocate)]:
             users = [spans[id(n)] for n in body if _uses(n, allocate.buffer)]
             if users:
                 lives[allocate.buffer] = (min(first for first, _ in users), max(last for _, last in users))
@@ -97,7 +129,7 @@ def _number(body: Sequence[Node], at: int, spans: dict[int, tuple[int, int]]) ->
     """Number the instructions, and the spans of the loops around them. Returns the next number."""
     for node in body:
         start = at
-        at = _number(node.body, at, spans) if isinstance(node, For | When) else at + isinstance(node, Issue)
+        at = _number(node.body, at, spans) if isinstance(node, For | When) else at + isinstance(node, Issue | HostCode)
         spans[id(node)] = (start, max(start, at - 1))
     return at
 
@@ -112,6 +144,8 @@ def _bodies(body: Sequence[Node]) -> Iterator[Sequence[Node]]:
 def _uses(node: Node, buffer: MachineBuffer) -> bool:
     if isinstance(node, Issue):
         return any(t.buffer is buffer for t in node.tiles.values())
+    if isinstance(node, HostCode):
+        return buffer in node.buffers
     return isinstance(node, For | When) and any(_uses(n, buffer) for n in node.body)
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.cores import loop_over_cores
@@ -12,104 +17,172 @@ from tir_mlir.accel.program import (
     Allocate,
     Clipped,
     For,
+    HostCode,
     Issue,
     MachineBuffer,
     MachineProgram,
     Node,
     TileAddress,
     Value,
+    When,
+    walk,
 )
-from tir_mlir.dialect.diagnostics import IntrinError, LoweringError
+from tir_mlir.dialect.diagnostics import IntrinError
+from tir_mlir.dialect.ir import dtypes, enter_context, funcs
 from tir_mlir.dialect.symbolic import Constant, IntExpr, Operation, c_code
 from tir_mlir.dialect.symbolic.expression import SUMS
 from tir_mlir.runtime.drivers.c_entry import C_TYPES
+from tir_mlir.runtime.gpu.source.plain_c import C99, CText
 
 _SLOT = re.compile(r"\{(\w+)(?:\.(row)|\.strides\[(\d+)\])?\}")
 _INDENT = "  "
+_ALIGNED = """#if defined(__GNUC__)
+#define ALIGNED __attribute__((aligned(64)))
+#else
+#define ALIGNED
+#endif"""
+_NO_LIBRARY = """#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("no-tree-loop-distribute-patterns") /* no loop becomes a call of memset */
+#endif"""
+"""Loops remain loops, and a product and a sum are rounded one after the other."""
+RESERVED = frozenset(C99.helpers) | {"ALIGNED"}
+"""Names that a file may define."""
 
 
 def print_c(header: str, functions: Mapping[str, PlacedProgram]) -> str:
     """The C source of programs of a machine, by the names of their functions.
 
-    It needs the functions that the calls of instructions name: `header` declares them. Errors: LoweringError for a
-    buffer in the memory of the CPU, IntrinError for a call that names anything but its operands.
+    It needs the functions that the calls of instructions name: `header` declares them. Temporaries of the CPU are in
+    arrays that all functions share: they run one after the other. Errors: IntrinError for a call that names anything
+    but its operands, BuildError for a statement of the CPU that C99 has nothing for.
     """
-    used: set[str] = set()
-    texts = [_Printer(placed.program, placed.rows, used).text(name) for name, placed in functions.items()]
-    lines = ["/* made by tir_mlir */", "#include <stdbool.h>", "#include <stdint.h>", *([header] if header else [])]
-    for name in sorted(used):
-        lines.append(f"static int32_t {name}(int32_t a, int32_t b) {{ return a {_CHOICES[name]} b ? a : b; }}")
-    return "\n".join([*lines, "", *texts])
+    text = CText()
+    texts = [_Printer(placed, text).text(name) for name, placed in functions.items()]
+    sizes: dict[str, int] = {}
+    for placed in functions.values():
+        for dtype, count in placed.temporary_elements().items():
+            sizes[dtype] = max(count, sizes.get(dtype, 0))
+    arrays = [f"static {C_TYPES[dtype]} {_array(dtype)}[{count}] ALIGNED;" for dtype, count in sizes.items()]
+    if arrays:
+        arrays = [_ALIGNED, "", "/* temporaries of the CPU; the functions run one after the other */", *arrays]
+    includes = ["#include <stdbool.h>", "#include <stdint.h>", *([header] if header else [])]
+    parts = ["/* made by tir_mlir */", _NO_LIBRARY, *includes, *text.head(), *arrays]
+    return "\n".join([*parts, "", *texts])
+
+
+def _array(dtype: str) -> str:
+    """The array of the temporaries of a type."""
+    return f"{dtype}_temporaries"
 
 
 class _Printer:
-    """Prints the function of a program; `used` gets the functions that it needs."""
+    """Prints the function of a program; `c` gets the functions that it needs."""
 
-    def __init__(self, program: MachineProgram, rows: Mapping[MachineBuffer, int], used: set[str]):
-        self.program, self.rows, self.used = program, rows, used
+    def __init__(self, placed: PlacedProgram, c: CText):
+        self.program, self.placed, self.c = placed.program, placed, c
+        self.taken = {b.name for b in _buffers(self.program)} | {
+            n.var for n in self.program.nodes() if isinstance(n, For)
+        }
+        self.constants: dict[MachineBuffer, str] = {}
+        for buffer in placed.rows:
+            name = buffer.name.upper()
+            while name in self.taken or name in RESERVED:
+                name += "_"
+            self.constants[buffer] = name
+            self.taken.add(name)
+        self.taken |= {_array(dtype) for dtype in placed.temporary_elements()}
+        self.ranges: dict[str, tuple[int | None, int | None]] = {}
 
     def text(self, name: str) -> str:
         body: list[str] = []
-        self._body(self.program.body, _INDENT, body)
-        written = {t.name for t in self._written()}
+        self._body(self.program.body, _INDENT, body, ([], []))
+        written = _written(self.program.body)
+        used = {b for n in self.program.nodes() for b in _touched(n)}
         params = ", ".join(
-            f"{'' if p.name in written else 'const '}{C_TYPES[p.dtype]} *{p.name}" for p in self.program.params
+            f"{'' if p in written else 'const '}{C_TYPES[p.dtype]} *{p.name}" for p in self.program.params
         )
         lines = [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
         if loop_over_cores(self.program) is not None:
             lines.append("/* core: the number of the core that calls it */")
-            params = f"int32_t core, {params}"
-        lines += [f"void {name}({params});", f"void {name}({params})", "{", *self._addresses(), *body, "}", ""]
-        return "\n".join(lines)
+            params = f"int32_t core, {params}" if params else "int32_t core"
+        lines += [f"void {name}({params or 'void'});", f"void {name}({params or 'void'})", "{"]
+        lines += [*self._addresses(), *self._temporaries()]
+        lines += [f"{_INDENT}(void){p.name};" for p in self.program.params if p not in used]
+        return "\n".join([*lines, *body, "}", ""])
 
     def _choice(self, function: str, first: str, second: str) -> str:
-        self.used.add(function)
-        return f"{function}({first}, {second})"
-
-    def _written(self) -> list[MachineBuffer]:
-        issues = [n for n in self.program.nodes() if isinstance(n, Issue)]
-        return [i.tiles[t.name].buffer for i in issues for t in i.instruction.tiles if "w" in t.access]
+        return f"{self.c.helper(function)}({first}, {second})"
 
     def _addresses(self) -> list[str]:
         lines = []
-        for buffer, row in self.rows.items():
+        for buffer, row in self.placed.rows.items():
             assert buffer.memory is not None
             last = row + buffer.rows - 1
             shape, memory = " x ".join(map(str, buffer.shape)), buffer.memory.name
-            lines.append(
-                f"{_INDENT}enum {{ {_constant(buffer)} = {row} }}; /* rows {row} to {last} of {memory}: {shape} */"
-            )
+            constant = self.constants[buffer]
+            lines.append(f"{_INDENT}enum {{ {constant} = {row} }}; /* rows {row} to {last} of {memory}: {shape} */")
         return lines
 
-    def _body(self, body: Sequence[Node], indent: str, lines: list[str]) -> None:
+    def _temporaries(self) -> list[str]:
+        """Pointers to the buffers in the memory of the CPU, and its constants."""
+        lines = []
+        for buffer, start in self.placed.temporaries.items():
+            shape, type_ = " x ".join(map(str, buffer.shape)), C_TYPES[buffer.dtype]
+            place = _array(buffer.dtype) + (f" + {start}" if start else "")
+            lines.append(f"{_INDENT}{type_} *const {buffer.name} = {place}; /* {shape} */")
+        for buffer in [b for b in _buffers(self.program) if b.values is not None]:
+            lines.append(f"{_INDENT}static {array_text(buffer.name, buffer.values, buffer.dtype)}")
+        return lines
+
+    def _body(self, body: Sequence[Node], indent: str, lines: list[str], around: tuple[list[str], list[str]]) -> None:
+        """around: the buffers that the comment of an outer loop names: those that are read, those that are written."""
         for node in body:
-            if isinstance(node, Allocate):
-                if node.buffer.memory is None:
-                    raise LoweringError(
-                        f"buffer {node.buffer.name} is in the memory of the CPU; a program in C has no memory of its "
-                        "own: fix: make it a parameter, or give it a scope of the machine (set_scope)"
-                    )
-            elif isinstance(node, Issue):
+            if isinstance(node, Issue):
                 lines += [f"{indent}{call};" for call in self._calls(node)]
             elif isinstance(node, For) and node.is_over_cores:
                 lines.append(f"{indent}if (core < {c_text(node.highs[0])}) {{")
                 lines.append(f"{indent + _INDENT}const int32_t {node.var} = core;")
-                self._body(node.body, indent + _INDENT, lines)
+                self._body(node.body, indent + _INDENT, lines, around)
                 lines.append(indent + "}")
+            elif isinstance(node, HostCode):
+                lines += self._host_code(node, indent)
             elif isinstance(node, For):
-                ends = [c_text(e) for e in node.highs]
-                end = ends[0]
-                for other in ends[1:]:
-                    end = self._choice("least", end, other)
-                start = c_text(node.low)
-                lines.append(f"{indent}for (int32_t {node.var} = {start}; {node.var} < {end}; ++{node.var}) {{")
-                self._body(node.body, indent + _INDENT, lines)
+                names = _reads_and_writes(node)
+                comment = f" /* {_flow(names)} */" if names != around else ""
+                lines.append(f"{indent}{self._for(node)} {{{comment}")
+                self._body(node.body, indent + _INDENT, lines, names)
                 lines.append(indent + "}")
-            else:
+            elif not isinstance(node, Allocate):
                 tests = [f"{c_text(e)} {'==' if is_equality else '>='} 0" for e, is_equality in node.conditions]
                 lines.append(f"{indent}if ({' && '.join(tests)}) {{")
-                self._body(node.body, indent + _INDENT, lines)
+                self._body(node.body, indent + _INDENT, lines, around)
                 lines.append(indent + "}")
+
+    def _for(self, node: For) -> str:
+        ends = [c_text(e) for e in node.highs]
+        end = ends[0]
+        for other in ends[1:]:
+            end = self._choice("least", end, other)
+        start = c_text(node.low)
+        first = node.low.value if isinstance(node.low, Constant) else None
+        known = [int(e.value) - 1 for e in node.highs if isinstance(e, Constant)]
+        self.ranges[node.var] = (first if first is None else int(first), min(known, default=None))
+        return f"for (int32_t {node.var} = {start}; {node.var} < {end}; ++{node.var})"
+
+    def _host_code(self, node: HostCode, indent: str) -> list[str]:
+        """Statements on the CPU, in braces where they declare what another group may."""
+        variables = [(c_text(v), self.ranges.get(str(v), (None, None))) for v in node.variables]
+        pointers = [b.name for b in node.buffers]
+        with enter_context():
+            (function,) = funcs(node.code.module)
+            lines = self.c.statements(function.op, pointers, variables, self.taken, len(indent) // 2)
+        comment = f"/* on the CPU: {_flow(_reads_and_writes(node))} */"
+        is_declared = any(re.match(rf"{indent}(const )?\w+ \w+( =|;)", line) for line in lines)
+        if not is_declared:
+            return [f"{indent}{comment}", *lines]
+        return [f"{indent}{{ {comment}", *(_INDENT + line for line in lines), f"{indent}}}"]
 
     def _calls(self, issue: Issue) -> list[str]:
         return [_SLOT.sub(lambda slot: _in_place(slot, self._slot(issue, slot)), c) for c in issue.instruction.calls]
@@ -131,7 +204,7 @@ class _Printer:
         if address.buffer.memory is None:
             raise IntrinError(f"{address.buffer.name} is in the memory of the CPU and has no row")
         start = c_text(address.start)
-        base = _constant(address.buffer)
+        base = self.constants[address.buffer]
         return base if start == "0" else f"{base} + {start}"
 
     def _pointer(self, address: TileAddress) -> str:
@@ -141,16 +214,57 @@ class _Printer:
         return address.buffer.name if start == "0" else f"{address.buffer.name} + {start}"
 
     def _value(self, value: Value, kind: Number | None) -> str:
+        dtype = kind.dtype if kind is not None else "float32"
         if isinstance(value, Clipped):
             text = c_text(value.number)
             text = text if value.high is None else self._choice("least", text, str(value.high))
             return text if value.low is None else self._choice("most", text, str(value.low))
+        if isinstance(value, Constant):
+            number = dtypes.as_typed(int(value.value), dtype) if dtypes.is_unsigned(dtype) else int(value.value)
+            return ("true" if number else "false") if dtype == "bool" else c_integer(number)
         if isinstance(value, IntExpr):
             return c_text(value)
-        return repr(float(value)) + ("f" if kind is None or kind.dtype == "float32" else "")
+        if math.isfinite(value):
+            return c_number(value, dtype)
+        form, word, helper = ("<d", "<q", "as_f64") if dtype == "float64" else ("<f", "<i", "as_f32")
+        return f"{self.c.helper(helper)}({struct.unpack(word, struct.pack(form, value))[0]})"
 
 
-_CHOICES = {"least": "<", "most": ">"}
+def _buffers(program: MachineProgram) -> list[MachineBuffer]:
+    """All buffers of a program, parameters first."""
+    touched = [b for n in program.nodes() for b in _touched(n)]
+    return list(dict.fromkeys([*program.params, *touched]))
+
+
+def _touched(node: Node) -> list[MachineBuffer]:
+    """The buffers that an instruction or a statement uses."""
+    if isinstance(node, Issue):
+        return [t.buffer for t in node.tiles.values()]
+    return list(node.buffers) if isinstance(node, HostCode) else []
+
+
+def _written(body: Sequence[Node]) -> set[MachineBuffer]:
+    """The buffers that the nodes of a body write."""
+    written: set[MachineBuffer] = set()
+    for node in walk(body):
+        if isinstance(node, Issue):
+            written |= {node.tiles[t.name].buffer for t in node.instruction.tiles if "w" in t.access}
+        elif isinstance(node, HostCode):
+            written |= node.written
+    return written
+
+
+def _reads_and_writes(node: Node) -> tuple[list[str], list[str]]:
+    """The names of the buffers that a node reads only, and of those that it writes."""
+    inner = list(walk([node]))
+    written = _written(inner) if isinstance(node, For | When) else _written([node])
+    touched = dict.fromkeys(b for n in inner for b in _touched(n))
+    return [b.name for b in touched if b not in written], [b.name for b in touched if b in written]
+
+
+def _flow(names: tuple[list[str], list[str]]) -> str:
+    reads, writes = (", ".join(part) for part in names)
+    return f"{reads} -> {writes}" if reads else f"-> {writes}"
 
 
 def _in_place(slot: re.Match[str], text: str) -> str:
@@ -184,5 +298,23 @@ def _terms(expr: IntExpr, factor: int) -> list[tuple[int, str]]:
     return [(factor, text if abs(factor) == 1 else f"{text} * {abs(factor)}")]
 
 
-def _constant(buffer: MachineBuffer) -> str:
-    return buffer.name.upper()
+def c_integer(number: int) -> str:
+    """A number as a constant of C, which has no negative ones."""
+    return f"({number + 1} - 1)" if number in (-(2**31), -(2**63)) else str(number)
+
+
+def c_number(number: float, dtype: str) -> str:
+    """A finite number as a constant of C of a type."""
+    return repr(float(number)) + ("f" if dtype == "float32" else "")
+
+
+def array_text(name: str, values: np.ndarray[Any, Any], dtype: str) -> str:
+    """The definition of a constant array, sixteen elements a line."""
+    flat = np.ascontiguousarray(values).reshape(-1)
+    if dtype in ("float32", "float64"):
+        texts = [c_number(x, dtype) for x in flat.tolist()]
+    else:
+        bits = flat.view(np.uint16) if dtype in ("float16", "bfloat16") else flat
+        texts = [c_integer(int(x)) for x in bits.tolist()]
+    rows = [", ".join(texts[n : n + 16]) for n in range(0, len(texts), 16)]
+    return f"const {C_TYPES[dtype]} {name}[{flat.size}] = {{\n  " + ",\n  ".join(rows) + "\n};"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Field
-from tir_mlir.accel.program import Allocate, Clipped, For, Issue, MachineProgram, Node, Value, When
+from tir_mlir.accel.program import Allocate, Clipped, For, HostCode, Issue, MachineProgram, Node, Value, When
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.symbolic import Constant, IntExpr, as_expr, equal, names_in
 
@@ -120,6 +120,6 @@ def _variables(node: Node) -> set[str]:
 
 
 def _line(node: Node) -> str:
-    if isinstance(node, Issue):
+    if isinstance(node, Issue | HostCode):
         return node.line
     return "" if isinstance(node, Allocate) else next((line for n in node.body if (line := _line(n))), "")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tir_mlir.accel.program import (
     Allocate,
     For,
+    HostCode,
     Issue,
     MachineBuffer,
     MachineProgram,
@@ -73,7 +74,7 @@ def _in_parts(body: Sequence[Node], parts: Mapping[MachineBuffer, MachineBuffer]
         elif isinstance(node, Issue):
             tiles = {name: _in_part(tile, parts, core) for name, tile in node.tiles.items()}
             made.append(replace(node, tiles=tiles))
-        elif node.buffer not in parts:
+        elif isinstance(node, HostCode) or node.buffer not in parts:
             made.append(node)
     return made
 
@@ -112,6 +113,12 @@ def _what(node: Node) -> str:
 def _check_memories(program: MachineProgram, loop: For) -> None:
     """Check that each buffer in a memory of a core is allocated by an iteration, so that no other one can reach it."""
     outside = [n.buffer for n in program.body if isinstance(n, Allocate)]
+    shared = [n.buffer for n in program.nodes() if isinstance(n, Allocate) and n.buffer.memory is None]
+    if shared:
+        raise MachineError(
+            f"buffer {shared[0].name} is in the memory of the CPU, where all cores of loop {loop.var} would write the "
+            "same one; fix: make it a parameter, with a part for each core"
+        )
     for buffer in outside:
         if buffer.memory is not None and not buffer.memory.is_shared and _is_used(buffer, loop.body):
             raise MachineError(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from mlir import ir
 
+from tir_mlir.accel.host_code import OutlinedCode, allocations, constant_values, has_effect, outline, root_of
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import MemorySpace, Number, Stride
 from tir_mlir.dialect.analysis.accesses import subview_parts
@@ -25,19 +27,19 @@ from tir_mlir.dialect.ir import (
     funcs,
     is_loop,
 )
+from tir_mlir.dialect.ir import (
+    walk as walk_ops,
+)
 from tir_mlir.dialect.ir.index import read_value
-from tir_mlir.dialect.ir.op_traits import MAXIMA, MINIMA, is_pure
+from tir_mlir.dialect.ir.op_traits import MAXIMA, MINIMA
 from tir_mlir.dialect.ir.op_views import (
     AffineIfOp,
     AllocLikeOp,
     ApplyOp,
     BinaryOp,
-    CallOp,
     ConstantOp,
-    DeallocOp,
     IndexCastSIOp,
-    IntToPtrOp,
-    PointerOp,
+    ReadOp,
     SubviewOp,
     isa,
 )
@@ -74,6 +76,8 @@ class MachineBuffer:
     dtype: str
     memory: MemorySpace | None
     """None: that of the CPU."""
+    values: np.ndarray[Any, Any] | None = None
+    """Of a constant of the module."""
 
     @property
     def rows(self) -> int:
@@ -143,7 +147,24 @@ class Allocate:
     buffer: MachineBuffer
 
 
-Node = For | When | Issue | Allocate
+@dataclass(eq=False)
+class HostCode:
+    """Statements on the CPU, as a function of buffers in its memory and of loop variables."""
+
+    code: OutlinedCode
+    buffers: tuple[MachineBuffer, ...]
+    variables: tuple[IntExpr, ...]
+    written: frozenset[MachineBuffer]
+    line: str
+    """Of the program's source."""
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        return self.code.name
+
+
+Node = For | When | Issue | Allocate | HostCode
 
 
 @dataclass(eq=False)
@@ -174,9 +195,10 @@ def walk(body: Sequence[Node]) -> Iterator[Node]:
 
 
 def read_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgram:
-    """The program of a function of a module after `TO_LOOPS`, which consists of instructions of a machine.
+    """The program of a function of a module after `TO_LOOPS`: instructions of a machine, and statements on the CPU.
 
-    Errors: LoweringError for a statement that is not an instruction of it.
+    Errors: LoweringError for a statement on a buffer in a memory of the machine, and for a call of what is not one of
+    its instructions.
     """
     with enter_context():
         (func,) = [f for f in funcs(loops) if f.name == name]
@@ -191,12 +213,20 @@ class _Reader:
         self.buffers: dict[ir.Value, MachineBuffer] = {}
         self.names: dict[ir.Value, IntExpr] = {}
         self.taken: set[str] = {"core"} if machine.cores > 1 else set()
+        self.around: set[ir.Operation] = {op for call in self.issued for op in walk_ops.parents(call)}
+        """The ops with instructions in them."""
 
     def function(self, func: Func) -> MachineProgram:
         params = []
+        if numbers := [func.arg_name(n) for n, a in enumerate(func.args) if not isinstance(a.type, ir.MemRefType)]:
+            raise LoweringError(
+                f"parameter {numbers[0]} of {func.name} is a number; a program of {self.machine} has arrays only; "
+                "fix: make it a constant, or an array of one element"
+            )
         for param in func.params:
             self.buffers[param.value] = self._buffer(param)
             params.append(self.buffers[param.value])
+        self.function_name = func.name
         return MachineProgram(func.name, self.machine, params, self._body(func.body_ops()))
 
     def _buffer(self, buffer: Buffer) -> MachineBuffer:
@@ -213,9 +243,22 @@ class _Reader:
         return word
 
     def _body(self, body: Sequence[ir.Operation]) -> list[Node]:
-        return [node for op in body if (node := self._node(op)) is not None]
+        """Loops and conditions around instructions, instructions, and what is between them."""
+        made: list[Node] = []
+        between: list[ir.Operation] = []
+        for op in body:
+            if op in self.issued or op in self.around:
+                made += [*self._host_code(between), self._node(op)]
+                between = []
+            elif isa(op, AllocLikeOp):
+                made.append(self._allocate(op))
+            else:
+                between.append(op)
+        return [*made, *self._host_code(between)]
 
-    def _node(self, op: ir.Operation) -> Node | None:
+    def _node(self, op: ir.Operation) -> Node:
+        if op in self.issued:
+            return self._issue(*self.issued[op])
         if is_loop(op):
             loop = Loop(op)
             var = self._fresh(loop.name)
@@ -231,15 +274,50 @@ class _Reader:
             conditions = tuple((self._index(c.index), c.is_eq) for c in constraints(op))
             ops = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
             return When(conditions, self._body(ops))
-        if isa(op, AllocLikeOp):
-            buffer = self.buffers[op.results[0]] = self._buffer(Buffer(op.results[0]))
-            return Allocate(buffer)
-        if op in self.issued:
-            return self._issue(*self.issued[op])
-        if is_pure(op) or isa(op, PointerOp, DeallocOp, IntToPtrOp) or op.name == "affine.yield":
-            return None
-        what = f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}" if isa(op, CallOp) else op.name
-        raise LoweringError(f"{what} is not an instruction of {self.machine}, at {op.location}")
+        raise LoweringError(f"instructions of {self.machine} are in {op.name}, which is not a loop, at {op.location}")
+
+    def _allocate(self, op: ir.Operation) -> Allocate:
+        buffer = self.buffers[op.results[0]] = self._buffer(Buffer(op.results[0]))
+        return Allocate(buffer)
+
+    def _host_code(self, group: Sequence[ir.Operation]) -> list[Node]:
+        """The statements of a group that change memory, behind the allocations in them."""
+        effects = [op for op in group if has_effect(op)]
+        nodes: list[Node] = [self._allocate(op) for op in allocations(effects)]
+        # alone, statements let the buffers between them share memory; a value that was loaded keeps them together
+        is_apart = not any(isa(op, ReadOp) for op in group)
+        for part in [[op] for op in effects] if is_apart else [group] * bool(effects):
+            nodes.append(self._statements(part, effects[0]))
+        return nodes
+
+    def _statements(self, group: Sequence[ir.Operation], first: ir.Operation) -> HostCode:
+        code = outline(group, f"{self.function_name}_{len(self.taken)}", str(self.machine))
+        self.taken.add(code.name)
+        buffers = tuple(self._root_buffer(root_of(b)) for b in code.buffers)
+        for buffer in buffers:
+            self._check_on_cpu(buffer, first)
+        written = frozenset(b for b, value in zip(buffers, code.buffers, strict=True) if value in code.written)
+        variables = tuple(self.names[v] for v in code.variables)
+        return HostCode(code, buffers, variables, written, str(first.location))
+
+    def _root_buffer(self, root: ir.Value) -> MachineBuffer:
+        """The buffer of a parameter, an allocation, or a constant of the module."""
+        if root not in self.buffers:
+            op = root.owner.operation
+            self.buffers[root] = self._buffer(Buffer(root))
+            self.buffers[root].values = constant_values(op)
+        return self.buffers[root]
+
+    def _check_on_cpu(self, buffer: MachineBuffer, statement: ir.Operation) -> None:
+        if buffer.memory is None:
+            return
+        users = [i for i in self.machine.instructions.values() if any(t.memory is buffer.memory for t in i.tiles)]
+        listed = ", ".join(i.intrinsic_name for i in users) or "none is described"
+        raise LoweringError(
+            f"a statement at {statement.location} uses {buffer.name}, which is in memory {buffer.memory.name} of "
+            f"{self.machine}: only instructions do; fix: tensorize its block by one of them ({listed}), or leave "
+            f"{buffer.name} in the memory of the CPU"
+        )
 
     def _issue(self, match: KernelMatch, instruction: MachineInstruction | None) -> Issue:
         if instruction is None:

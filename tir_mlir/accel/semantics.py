@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Tile
+from tir_mlir.accel.program import HostCode
 from tir_mlir.build import build
 from tir_mlir.dialect.computation import scalar_params
 from tir_mlir.dialect.computation.scalar_tree import CHOICE, STORE, Leaf, OpNode, Tree, conditions_in
@@ -56,6 +57,13 @@ def in_order(
     """The arguments of `model_of`, from those for the tiles and those for the numbers."""
     of_tiles, of_numbers = iter(tiles), iter(numbers)
     return [next(of_tiles) if isinstance(o, Tile) else next(of_numbers) for o in instruction.operands]
+
+
+@lru_cache(maxsize=256)
+def compiled_statements(statements: HostCode) -> Library:
+    """Statements on the CPU, compiled: a function of their buffers and loop variables."""
+    with built_as_given():
+        return build(statements.code.module)
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ it depends on are followed beside it. `timing` says when each part is done.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from tir_mlir.accel.program import (
     Allocate,
     Clipped,
     For,
+    HostCode,
     Issue,
     MachineBuffer,
     MachineProgram,
@@ -25,7 +26,7 @@ from tir_mlir.accel.program import (
     TileAddress,
     Value,
 )
-from tir_mlir.accel.semantics import extent_limits, in_order, model_of
+from tir_mlir.accel.semantics import compiled_statements, extent_limits, in_order, model_of
 from tir_mlir.accel.tile_rows import TileRows, tile_view, touched_rows
 from tir_mlir.dialect.diagnostics import ArgumentError, MachineError
 from tir_mlir.dialect.symbolic import IntExpr, text
@@ -91,6 +92,15 @@ class Simulator:
                     f"not of {array.shape} and {array.dtype}"
                 )
             self.arrays[param] = array.reshape(-1)
+
+    def host_function(self, node: HostCode) -> Callable[..., None]:
+        """What runs statements on the CPU, for values of their loop variables."""
+        compiled = compiled_statements(node)
+
+        def run(*variables: int) -> None:
+            compiled(*(self.arrays[b].reshape(b.shape) for b in node.buffers), *variables)
+
+        return run
 
     def allocate(self, core: _Core, buffer: MachineBuffer) -> None:
         """Begin the life of a buffer: its rows are not set."""
@@ -226,6 +236,8 @@ class _Writer:
                 lines.append(f"{indent}allocate({self._keep(node.buffer)})")
             elif isinstance(node, Issue):
                 lines.append(indent + self._issue(node, loops))
+            elif isinstance(node, HostCode):
+                lines.append(f"{indent}{self._keep(self.simulator.host_function(node))}({_arguments(node)})")
             else:
                 inner = loops
                 if isinstance(node, For):
@@ -254,6 +266,10 @@ class _Writer:
 
 def _tuple(parts: Sequence[str]) -> str:
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def _arguments(node: HostCode) -> str:
+    return ", ".join(map(text, node.variables))
 
 
 def _text(value: Value) -> str:

@@ -15,7 +15,7 @@ from programs.systolic import schedule_product, systolic
 from tir_mlir import Schedule, accel, build, interpret
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.program import For, Issue, Node, When, walk
-from tir_mlir.errors import BuildError, IntrinError, LoweringError, MachineError, ScheduleError, ScriptError
+from tir_mlir.errors import BuildError, IntrinError, MachineError, ScheduleError, ScriptError
 from tir_mlir.runtime.tools import c_tools
 from tir_mlir.script import IRModule
 from tir_mlir.script import tir as T
@@ -84,23 +84,6 @@ def test_buffers_that_do_not_fit_are_refused() -> None:
     machine = systolic(rows=100)
     with pytest.raises(MachineError, match=r"memory sp has 100 rows; 128 are in use at once: .* may have 36"):
         build(schedule_product(machine, 64, 64, 64, (2, 2, 2), False), target=machine)
-
-
-def test_a_statement_that_is_no_instruction_is_refused() -> None:
-    machine = systolic()
-    sch = Schedule(schedule_product(machine, 16, 16, 16, (1, 1, 1), False).mod)
-    plain = Schedule(two_rows)
-    with pytest.raises(LoweringError, match=r"affine\.store is not an instruction"):
-        build(plain, target=machine)
-    assert sch.verify()
-
-
-@T.prim_func
-def two_rows(A: T.Buffer((2, 16), "int8"), B: T.Buffer((2, 16), "int8")):
-    for i, j in T.grid(2, 16):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj]
 
 
 FAULTS: dict[str, tuple[Callable[[PlacedProgram], None], str]] = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tir_mlir.accel.cores import iterations_by_core
-from tir_mlir.accel.program import Allocate, Clipped, For, Issue, MachineProgram, Node, Value, When
+from tir_mlir.accel.program import Allocate, Clipped, For, HostCode, Issue, MachineProgram, Node, Value, When
 from tir_mlir.dialect.symbolic import IntExpr, as_expr, evaluate
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _body(body: Sequence[Node], loops: tuple[str, ...], values: Mapping[str, Int
     """Read a body that runs `count` times, with these values of the loops around it."""
     issued, parts = np.zeros(count, np.int64), list[_Part]()
     for node in body:
-        if isinstance(node, Allocate):
+        if isinstance(node, Allocate | HostCode):  # the time of the CPU's own statements is not known
             continue
         if isinstance(node, For):
             more, made = _loop(node, loops, values, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 
@@ -20,7 +20,10 @@ Number = CExpression | int
 
 @dataclass(frozen=True)
 class BufferView:
-    """A buffer or view: the pointer's name, the offset of its first element, its sizes and strides, in elements."""
+    """A buffer or view: the pointer's name, the offset of its first element, its sizes and strides, in elements.
+
+    read_as: the type to which a loaded element is converted; "" where it has that of the pointer.
+    """
 
     name: str
     offset: Number
@@ -28,6 +31,7 @@ class BufferView:
     strides: tuple[Number, ...]
     space: str
     element: str
+    read_as: str = ""
 
     @staticmethod
     def of_type(name: str, type_: ir.MemRefType) -> BufferView:
@@ -72,13 +76,13 @@ def view_of(op: ir.Operation, source: BufferView, text: Callable[[ir.Value], CEx
         operands = iter(list(op.operands)[1:])
         offsets, sizes, strides = (_mixed_numbers(op, key, operands, text) for key in ("offsets", "sizes", "strides"))
         if isa(op, ReinterpretCastOp):
-            return BufferView(source.name, offsets[0], tuple(sizes), tuple(strides), source.space, source.element)
+            return replace(source, offset=offsets[0], sizes=tuple(sizes), strides=tuple(strides))
         return _subview(op, source, offsets, sizes, strides)
     if isa(op, ViewLikeOp) and not isa(op, NamedViewOp):
         known, _ = type_.get_strides_and_offset()
         if not type_.has_static_shape or _DYNAMIC_STRIDE in known:
             raise BuildError(f"{op.name} of a buffer of symbolic size has no C; lib.assembly is the code")
-        return BufferView(source.name, source.offset, tuple(type_.shape), tuple(known), source.space, source.element)
+        return replace(source, sizes=tuple(type_.shape), strides=tuple(known))
     raise BuildError(f"the view {op.name} has no C; lib.assembly is the code")
 
 
@@ -101,4 +105,4 @@ def _subview(
     while len(kept_dims) > rank:  # dimensions of size 1 that the view drops, the first ones first
         kept_dims.remove(next(n for n in kept_dims if sizes[n] == 1))
     parts = tuple(sizes[n] for n in kept_dims), tuple(strides[n] for n in kept_dims)
-    return BufferView(source.name, start, *parts, source.space, source.element)
+    return replace(source, offset=start, sizes=parts[0], strides=parts[1])

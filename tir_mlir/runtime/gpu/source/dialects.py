@@ -1,9 +1,9 @@
-"""What differs between CUDA C and OpenCL C: words of the language, types, functions."""
+"""What differs between CUDA C, OpenCL C and C99: words of the language, types, functions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from tir_mlir.dialect.diagnostics import BuildError
@@ -43,6 +43,11 @@ class Dialect:
     suffix: bool
     headers: Mapping[str, str]
     sub_group: int = 1
+    index32: str = "int"
+    helpers: Mapping[str, str] = field(default_factory=lambda: HELPERS)
+    """Functions that a text defines if it uses them."""
+    has_library: bool = True
+    """Whether there are functions of a math library; else the helpers are all: `floor_f32`."""
 
     def type(self, name: str) -> str:
         """The type of an element. Raises BuildError for one that the language lacks."""
@@ -78,8 +83,12 @@ class Dialect:
         return f"struct __align__({size}) {name} {{\n  {self.type(element)} s[{count}];\n}};"
 
     def function(self, name: str, element: str) -> str:
-        """A function of the math library for a type: `expf`, `exp`."""
+        """A function of the math library for a type: `expf`, `exp`. Raises BuildError for one that there is not."""
         name = self.functions.get(name, name)
+        if not self.has_library:
+            if f"{name}_{element}" not in self.helpers:
+                raise BuildError(f"{self.name} without a library has no {name} of {element}")
+            return f"{name}_{element}"
         return name + "f" if self.suffix and element != "f64" else name
 
     def kernel(self, name: str, parameters: Sequence[str], block: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir import attrs, bits, to_name
 from tir_mlir.dialect.ir.op_traits import INTEGER_RING, MAXIMA, OPS, UNSIGNED
 from tir_mlir.dialect.ir.op_views import BitcastOp, CastBaseOp, CompareIntegersOp
 from tir_mlir.dialect.presburger import Bound, dim_factors, intervals
@@ -18,6 +18,10 @@ from tir_mlir.runtime.gpu.source.dialects import HELPERS, Dialect
 
 ATOM, UNARY, MUL, ADD, SHIFT, COMPARE, EQUAL, BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE = range(15, 2, -1)
 Range = tuple[Bound, Bound]
+_WRITTEN_OUT: dict[int, tuple[int, ...]] = {
+    SHIFT: (), BIT_AND: (), BIT_XOR: (), BIT_OR: (), EQUAL: (ADD, MUL), OR: (EQUAL, COMPARE),
+}  # fmt: skip
+"""Operations whose operands are in parentheses, but those of the same and of some other levels."""
 
 
 class CExpression(NamedTuple):
@@ -32,8 +36,12 @@ class CExpression(NamedTuple):
 
 
 def binary(a: CExpression, sign: str, b: CExpression, level: int) -> CExpression:
-    """`a sign b`, an operation that groups from the left."""
-    return CExpression(f"{a.as_operand(level)} {sign} {b.as_operand(level + 1)}", level)
+    """`a sign b`, an operation that groups from the left. Where compilers warn of it, precedence is written out."""
+    left, right = level, level + 1
+    if level in _WRITTEN_OUT:
+        left, right = (UNARY if x.level not in (level, *_WRITTEN_OUT[level]) else level for x in (a, b))
+        right = max(right, level + 1)
+    return CExpression(f"{a.as_operand(left)} {sign} {b.as_operand(right)}", level)
 
 
 def call(name: str, *arguments: CExpression) -> CExpression:
@@ -136,7 +144,7 @@ class Scalars:
         spelling = OPS[name].c if name in OPS else ""
         if spelling in _PRECEDENCE:
             return self._operator(name, spelling, type_, operands)
-        if spelling in HELPERS:
+        if spelling in HELPERS and spelling in self._dialect.helpers:
             return call(self._needs(spelling), *operands)
         if spelling in ("max", "min"):
             return self._extremum(name, type_, operands)
@@ -160,6 +168,8 @@ class Scalars:
             text = str(value).lower() if isinstance(value, bool) else str(value)
             if str(type_) == "i1":
                 return CExpression("true" if value else "false")
+            if value == -(2 ** (bits(to_name(type_)) - 1)) and not self._dialect.has_library:
+                return CExpression(f"({value + 1} - 1)")  # C has no negative constants: the number would be too large
             return CExpression(f"({text})" if value < -(2**31) else text, UNARY if text.startswith("-") else 15)
         name = str(type_)
         if math.isnan(value):
@@ -172,7 +182,7 @@ class Scalars:
         return text if name in ("f32", "f64") else cast(self.type(type_), text)
 
     def _infinite(self, name: str) -> str:
-        plain = self._dialect.infinity["f64" if name == "f64" else "f32"]
+        plain = self._call_text(self._dialect.infinity["f64" if name == "f64" else "f32"]).text
         return plain if name in ("f32", "f64") else f"({self._dialect.type(name)}){plain}"
 
     # --- integers ---
@@ -193,8 +203,12 @@ class Scalars:
             return binary(operands[0], "|" if is_or else "&", operands[1], BIT_OR if is_or else BIT_AND)
         if name.endswith("ui") and not isinstance(type_, ir.IndexType):
             unsigned = self._dialect.unsigned_type(str(type_))
-            return cast(self.type(type_), call(OPS[name].c, *(cast(unsigned, v) for v in operands)))
-        return call(OPS[name].c, *(cast(self.type(type_), v) if v.text.isdigit() else v for v in operands))
+            return cast(self.type(type_), call(self._choice(name), *(cast(unsigned, v) for v in operands)))
+        return call(self._choice(name), *(cast(self.type(type_), v) if v.text.isdigit() else v for v in operands))
+
+    def _choice(self, name: str) -> str:
+        """The function that is an op of the greater or the lesser number."""
+        return self._needs(self._dialect.functions.get(OPS[name].c, OPS[name].c))
 
     def _ceildivsi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         a, b = operands
@@ -203,6 +217,8 @@ class Scalars:
         )
 
     def _absi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
+        if not self._dialect.has_library:
+            return cast(self.type(op.results[0].type), call(self._needs("absolute"), *operands))
         return cast(self.type(op.results[0].type), call("abs", *operands))
 
     def _ctlz(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
@@ -226,10 +242,16 @@ class Scalars:
 
     def _function(self, name: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
         element = str(type_)
-        function = self._dialect.function(name, element)
+        function = self._needs(self._dialect.function(name, element))
         if element in ("f32", "f64"):
             return call(function, *operands)
         return cast(self.type(type_), call(function, *(cast("float", v) for v in operands)))
+
+    def _isnan(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
+        return binary(operands[0], "!=", operands[0], EQUAL)
+
+    def _isfinite(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
+        return binary(binary(operands[0], "-", operands[0], ADD), "==", CExpression("0"), EQUAL)
 
     def _negf(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         return CExpression(f"-{operands[0].as_operand(UNARY)}", UNARY)
@@ -289,4 +311,9 @@ class Scalars:
             return operands[0]
         if key not in self._dialect.bits:
             raise BuildError(f"{self._dialect.name} has nothing for the bits of {key[0]} as {key[1]}")
-        return CExpression(self._dialect.bits[key].format(operands[0].text))
+        return self._call_text(self._dialect.bits[key].format(operands[0].text))
+
+    def _call_text(self, text: str) -> CExpression:
+        """A call that is written already."""
+        self._needs(text.split("(")[0])
+        return CExpression(text)

@@ -49,8 +49,8 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.runtime.gpu.source.buffers import BufferView, Number, plus, text_of, times, view_of
-from tir_mlir.runtime.gpu.source.dialects import CUDA_C, HELPERS, Dialect
-from tir_mlir.runtime.gpu.source.expressions import AND, UNARY, AffineText, CExpression, Range, Scalars, call
+from tir_mlir.runtime.gpu.source.dialects import CUDA_C, Dialect
+from tir_mlir.runtime.gpu.source.expressions import AND, UNARY, AffineText, CExpression, Range, Scalars, call, cast
 
 _AXES = "xyz"
 _LOADS, _STORES = ElementLoadOp.names | {"vector.load"}, ElementStoreOp.names | {"vector.store"}
@@ -64,14 +64,14 @@ _RESERVED = frozenset(
 def source_of(device: ir.Module, dialect: Dialect = CUDA_C) -> str:
     """The text of all kernels of a module, with functions that launch them. Raises BuildError for what C has no word
     for."""
-    unit = _Unit(dialect)
+    unit = Unit(dialect)
     kernels = [op for op in walk.ops(device.operation) if isa(op, GPUFuncOp)]
-    texts = [_KernelPrinter(op, unit).text() for op in kernels]
+    texts = [KernelPrinter(op, unit).text() for op in kernels]
     return "\n\n".join([*unit.head(), *texts]) + "\n"
 
 
-class _Unit:
-    """What the kernels of a text share: headers, helper functions, structs for vectors."""
+class Unit:
+    """What the functions of a text share: headers, helper functions, structs for vectors."""
 
     def __init__(self, dialect: Dialect):
         self.dialect = dialect
@@ -80,7 +80,9 @@ class _Unit:
         self._structs: dict[str, None] = {}
 
     def helper(self, name: str) -> str:
-        self._helpers[name] = None
+        """A function of the language, or one that the text then defines."""
+        if name in self.dialect.helpers:
+            self._helpers[name] = None
         return name
 
     def type(self, type_: ir.Type) -> str:
@@ -99,20 +101,20 @@ class _Unit:
 
     def head(self) -> list[str]:
         words = {"inline": self.dialect.inline, "long": self.dialect.index64}
-        helpers = [HELPERS[name].format(**words) if "{inline}" in HELPERS[name] else HELPERS[name] for name in HELPERS
-                   if name in self._helpers]  # fmt: skip
+        texts = [text for name, text in self.dialect.helpers.items() if name in self._helpers]
+        helpers = [text.format(**words) if "{inline}" in text else text for text in texts]
         return [part for part in ("\n".join(self._headers), *self._structs, *helpers) if part]
 
 
-class _KernelPrinter:
+class KernelPrinter:
     """The text of one kernel."""
 
-    def __init__(self, op: ir.Operation, unit: _Unit):
+    def __init__(self, op: ir.Operation, unit: Unit):
         self._op, self._unit, self._dialect = op, unit, unit.dialect
         self._body = op.regions[0].blocks[0]
         memrefs = [v.type for o in walk.ops(op) for v in (*o.operands, *o.results) if isinstance(v.type, ir.MemRefType)]
         is_small = all(ir.MemRefType(t).has_static_shape and _elements(t) < 2**31 for t in memrefs)
-        self._index = "int" if is_small else self._dialect.index64
+        self._index = self._dialect.index32 if is_small else self._dialect.index64
         self._scalars = Scalars(self._dialect, self._index, unit.helper)
         self._values: dict[ir.Value, CExpression] = {}
         self._places: dict[ir.Value, BufferView] = {}
@@ -329,7 +331,10 @@ class _KernelPrinter:
         results = [affine.print_expr(e) for e in over_dims(map_)]
         text = results[0]
         for other in results[1:]:
-            text = call(joint, *(CExpression(f"({self._index}){r.as_operand(UNARY)}") for r in (text, other)))
+            text = call(
+                self._unit.helper(self._dialect.functions.get(joint, joint)),
+                *(CExpression(f"({self._index}){r.as_operand(UNARY)}") for r in (text, other)),
+            )
         return text
 
     def _statement(self, op: ir.Operation, depth: int) -> None:
@@ -451,8 +456,10 @@ class _KernelPrinter:
         if isa(op, MappedOp):
             return self._map_extremum(attrs.map_of(op.attributes["map"]), list(op.operands), name.split(".")[1])
         if name in _LOADS:
-            element = self._element(op, 0)
-            return CExpression(element, UNARY if element[0] == "*" else 15)
+            element = CExpression(self._element(op, 0))
+            element = element._replace(level=UNARY) if element.text[0] == "*" else element
+            read_as = self._places[op.operands[0]].read_as
+            return cast(read_as, element) if read_as else element
         if dim := dyn_cast(op, DimOp):
             number = ir.IntegerAttr(dim.axis.owner.attributes["value"]).value
             return text_of(self._places[dim.source].sizes[number])
