@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
 from mlir import ir
 
-from tir_mlir.dialect.computation.form import Form, IndexCondition, Operand, SizeParam
+from tir_mlir.dialect.computation.form import Axis, Form, IndexCondition, Operand, SizeParam
 from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, OpNode, Tree, conditions_in, leaves
 from tir_mlir.dialect.ir import Func, Index, step
 from tir_mlir.dialect.presburger import sets
@@ -90,10 +90,25 @@ def _specialize(form: Form, numbers: Mapping[ir.Value, int]) -> Form:
     values = {v: Index.constant(n) for v, n in numbers.items()}
     axes = tuple(replace(a, extent=a.extent.substitute(values).simplify()) for a in form.axes)
     conditions = [replace(c, base=c.base.substitute(values).simplify()) for c in form.conditions]
+    if isinstance(form.payload, OpNode) and form.payload.op == STORE:
+        axes = _limited_axes(axes, conditions)
     sizes = [a.extent.as_constant() for a in axes]
     kept = [n for n, c in enumerate(conditions) if not _always_holds(c, sizes)]
     payload = _without_guards(form.payload, {old: new for new, old in enumerate(kept)})
     return replace(form, axes=axes, conditions=tuple(conditions[n] for n in kept), payload=payload)
+
+
+def _limited_axes(axes: tuple[Axis, ...], conditions: Sequence[IndexCondition]) -> tuple[Axis, ...]:
+    """The iterators, up to the numbers by which conditions limit what is stored."""
+    limited = list(axes)
+    for condition in conditions:
+        end = condition.base.as_constant()
+        if end is not None and not condition.is_eq and sorted(condition.row) == [-1] + [0] * (len(axes) - 1):
+            number = condition.row.index(-1)
+            size = limited[number].extent.as_constant()
+            if size is not None and 0 <= end < size - 1:
+                limited[number] = replace(limited[number], extent=Index.constant(end + 1))
+    return tuple(limited)
 
 
 def _always_holds(condition: IndexCondition, sizes: list[int | None]) -> bool:

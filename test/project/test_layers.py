@@ -47,7 +47,10 @@ PACKAGES: dict[str, str] = {
         "script sources target targets.stages te topi visual"
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
-    "accel": "build dialect equivalence graph.memory.arena passes.lower runtime script target targets",
+    "accel": (
+        "build dialect equivalence graph.memory.arena passes.lower runtime schedule schedules.block_queries script "
+        "target targets"
+    ),
     # the front of the package
     "tir_mlir": (
         "accel build cache dialect errors graph interpreter intrin extensions runtime schedule schedules script "
@@ -126,6 +129,7 @@ PARTS: dict[str, str] = {
     "tune.trials": "records",
     "tune.search": "boards records report spaces trials",
     "compat.relax": ".",
+    "accel.mapping": ".",
     "dialect.symbolic": "diagnostics",
     "graph.expressions": ". operators rewrite",
     "graph.importers": ". operators",

@@ -1,0 +1,106 @@
+"""What the instructions of a machine are for: each reads tiles and writes one, at the greatest sizes that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.operands import Tile
+from tir_mlir.dialect.computation import Form, Leaf, leaves
+from tir_mlir.dialect.computation.scalar_params import specializations
+from tir_mlir.dialect.ir import enter_context
+
+
+@dataclass(frozen=True, eq=False)
+class Role:
+    """An instruction whose sizes are the greatest ones: `extents` of its iterators, and the tile of each operand of its
+    form, in the order of the form."""
+
+    instruction: MachineInstruction
+    form: Form
+    extents: tuple[int, ...]
+    tiles: tuple[Tile, ...]
+    dims: tuple[tuple[int | None, ...], ...]
+    """Of each operand, the iterator that indexes each dimension; None: a single point, or no plain iterator."""
+
+    @property
+    def written(self) -> Tile:
+        return self.tiles[self.form.output]
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """The operands whose values it takes, by number; that which it writes is one where it adds to it."""
+        return tuple(dict.fromkeys(leaves(self.form.payload)))
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The operands that it reads and does not write."""
+        return tuple(n for n in self.read if n != self.form.output)
+
+    @property
+    def moves(self) -> bool:
+        """Whether it has one source, whose elements it stores as they are."""
+        return isinstance(self.form.payload, Leaf) and self.form.payload.operand != self.form.output
+
+    @property
+    def fills(self) -> bool:
+        """Whether it has no source, and writes the same everywhere."""
+        return not self.read
+
+    @property
+    def cycles(self) -> int:
+        """For which a whole tile occupies its unit."""
+        numbers: Mapping[str, int | float] = {
+            n.name: n.high if n.high is not None else 1 for n in self.instruction.numbers
+        }
+        return self.instruction.duration(numbers)
+
+    @property
+    def rows(self) -> int:
+        """The rows that it writes, where that is in a memory of the machine."""
+        return self.written.shape[0] if len(self.written.shape) > 1 else 1
+
+    @property
+    def masks(self) -> bool:
+        """Whether it takes smaller tiles than its greatest one."""
+        return any(n.high is not None for n in self.instruction.numbers)
+
+    def __repr__(self) -> str:
+        return self.instruction.intrinsic_name
+
+
+def roles_of(machine: Machine) -> list[Role]:
+    """The instructions of a machine that compute, in the order in which they are described."""
+    with enter_context():
+        found = [_role(i) for i in machine.instructions.values() if i.intrinsic is not None]
+    return [role for role in found if role is not None]
+
+
+def _role(instruction: MachineInstruction) -> Role | None:
+    assert instruction.intrinsic is not None
+    form = _greatest(instruction.intrinsic.form())
+    extents = [axis.extent.as_constant() for axis in form.axes]
+    by_name = {t.name: t for t in instruction.tiles}
+    tiles = tuple(by_name[o.buffer.name] for o in form.operands)
+    sizes = [e for e in extents if e is not None]
+    if len(sizes) < len(extents):
+        return None
+    dims = tuple(tuple(_iterator(row) for row in o.rows) for o in form.operands)
+    return Role(instruction, form, tuple(sizes), tiles, dims)
+
+
+def _greatest(form: Form) -> Form:
+    """The form at the greatest value of each size."""
+    best = form
+    for specialized, fixed in specializations(form):
+        if fixed == {p.number: p.high for p in form.sizes if p.high is not None}:
+            best = specialized
+    return best
+
+
+def _iterator(row: Sequence[int]) -> int | None:
+    """The iterator that is an index; None if it is another expression."""
+    used = [n for n, factor in enumerate(row) if factor]
+    return used[0] if len(used) == 1 and row[used[0]] == 1 else None

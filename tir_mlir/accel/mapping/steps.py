@@ -1,0 +1,113 @@
+"""The steps that put a nest on a machine."""
+
+from __future__ import annotations
+
+from tir_mlir.accel.mapping.nest import Nest, TiledBuffer
+from tir_mlir.accel.mapping.roles import Role
+from tir_mlir.accel.mapping.tiling import Tiling
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
+from tir_mlir.schedules.block_queries import loops_by_iter
+
+
+def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling) -> None:
+    """Schedule a nest."""
+    block = sch.get_block(nest.block)
+    copies, store = _place_buffers(sch, nest, block)
+    outer, inner = _tile(sch, nest, tiling, block)
+    levels = [min(level, len(outer) - 1) for level in tiling.levels]
+    for copy, level in zip(copies, levels, strict=True):
+        if level >= 0:
+            sch.compute_at(copy, outer[level], preserve_unit_loops=True)
+    spatial = [n for n, axis in enumerate(tiling.outer(nest)) if nest.axes[axis].kind == "S"]
+    if spatial:
+        sch.reverse_compute_at(store, outer[spatial[-1]], preserve_unit_loops=True)
+    for copy, operand in zip(copies, nest.copies, strict=True):
+        sch.transform_layout(copy, ("write", 0), operand.buffer.layout())
+    sch.transform_layout(block, ("write", 0), nest.result.layout())
+    start = None
+    if nest.fill is not None:
+        loops = sch.get_loops(block)
+        start = sch.decompose_reduction(block, loops[len(spatial)])
+    if tiling.ahead:
+        for level in sorted({*levels} - {-1}, reverse=True):
+            sch.double_buffer([c for c, at in zip(copies, levels, strict=True) if at == level], outer[level])
+    sch.tensorize(inner, str(nest.role))
+    for copy, operand, level in zip(copies, nest.copies, levels, strict=True):
+        _tensorize_copy(sch, copy, operand.buffer, operand.copy, operand.copy.form.output, level + 1)
+    _tensorize_copy(sch, store, nest.result, nest.store, nest.store.sources[0], len(spatial))
+    if start is not None:
+        depth = sum(axis.kind == "S" and axis.tile > 1 for axis in nest.axes)
+        sch.tensorize(sch.get_loops(start)[-depth], str(nest.fill))
+
+
+def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[list[BlockHandle], BlockHandle]:
+    """Put the operands and the result into memories of the machine. Returns what copies and what stores them."""
+    result = nest.result
+    if nest.is_ragged:
+        sch.pad_einsum(block, nest.padding)
+    copies = []
+    for operand in nest.copies:
+        scope = operand.buffer.memory.scope
+        if nest.is_ragged and any(nest.axes[a].extent % nest.axes[a].tile for a in operand.buffer.axes):
+            copy = sch.get_block(f"{operand.buffer.name}_pad")
+            sch.set_scope(copy, 0, scope)
+        else:
+            copy = sch.cache_read(block, operand.buffer.name, scope)
+        copies.append(copy)
+    padded = nest.is_ragged and any(nest.axes[a].extent % nest.axes[a].tile for a in result.axes)
+    if nest.epilogue is None and not padded:
+        return copies, sch.cache_write(block, 0, result.memory.scope)
+    sch.set_scope(block, 0, result.memory.scope)
+    if nest.epilogue is None:
+        return copies, sch.get_block(f"{result.name}_pad")
+    if padded:
+        sch.compute_inline(f"{result.name}_pad")
+    return copies, sch.get_block(nest.epilogue)
+
+
+def _tile(sch: Schedule, nest: Nest, tiling: Tiling, block: BlockHandle) -> tuple[list[LoopHandle], LoopHandle]:
+    """Split the loops of the block. Returns the loops over parts, and the outermost loop of a tile."""
+    outer: dict[int, LoopHandle] = {}
+    middle: dict[int, LoopHandle] = {}
+    inner: dict[int, LoopHandle] = {}
+    loops = loops_by_iter(sch, block)
+    for number, axis in enumerate(nest.axes):
+        part, loop = tiling.parts[number], loops[axis.name]
+        kept = [(outer, None), (middle, part), (inner, axis.tile)]
+        if -(-axis.tiles // part) == 1:
+            kept[:2] = [(middle, None)]
+        if part == 1:
+            kept = [k for k in kept if k[0] is not middle] if len(kept) > 2 else [(middle, None), kept[-1]]
+        if axis.tile == 1:
+            kept = kept[:-1]
+        kept[0] = (kept[0][0], None)
+        parts = sch.split(loop, [size for _, size in kept]) if len(kept) > 1 else [loop]
+        for (where, _), made in zip(kept, parts, strict=True):
+            where[number] = made
+    order = [outer[a] for a in tiling.outer(nest)]
+    reduced = sorted(middle, key=lambda a: nest.axes[a].kind == "S")
+    tile = [inner[a] for a in nest.pairing.axes if a in inner]
+    sch.reorder(*order, *(middle[a] for a in reduced), *tile)
+    return order, tile[0]
+
+
+def _tensorize_copy(
+    sch: Schedule, block: BlockHandle, buffer: TiledBuffer, role: Role, operand: int, skipped: int
+) -> None:
+    """Split the loops of a copy by the tile of its instruction. operand: its tile in the memory of the machine."""
+    by_iter = loops_by_iter(sch, block, skipped)
+    loops = list(by_iter.values())
+    extents = {d: i.dom.extent for d, i in enumerate(sch.get(block).iter_vars)}
+    by_dim = {d: by_iter[i.name] for d, i in enumerate(sch.get(block).iter_vars) if i.name in by_iter}
+    shape = role.tiles[operand].shape
+    wanted = {buffer.column: shape[-1]} | ({} if buffer.row is None else {buffer.row: shape[0]})
+    inner = []
+    for dim in sorted(wanted):
+        if extents[dim] == 1:  # its index is a constant: a tile of one
+            continue
+        first, second = sch.split(by_dim[dim], [None, wanted[dim]])
+        loops[loops.index(by_dim[dim])] = first
+        inner.append(second)
+    if inner:
+        sch.reorder(*loops, *inner)
+    sch.tensorize(inner[0] if inner else block, str(role))
