@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -12,9 +13,9 @@ from mlir import ir
 
 from tir_mlir.accel.host_code import OutlinedCode, allocations, constant_values, has_effect, outline, root_of
 from tir_mlir.accel.instruction import MachineInstruction
-from tir_mlir.accel.operands import MemorySpace, Number, Stride
+from tir_mlir.accel.operands import Assumption, MemorySpace, Number, Stride
 from tir_mlir.dialect.analysis.accesses import subview_parts
-from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.diagnostics import LoweringError, MachineError
 from tir_mlir.dialect.ir import (
     Buffer,
     Func,
@@ -43,7 +44,7 @@ from tir_mlir.dialect.ir.op_views import (
     SubviewOp,
     isa,
 )
-from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, from_affine
+from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, equal, evaluate, from_affine, names_in
 from tir_mlir.equivalence.described_kernels import KernelMatch, matches_in
 from tir_mlir.runtime.drivers.c_entry import identifiers
 
@@ -117,7 +118,7 @@ class Issue:
             return Constant(what)
         if isinstance(what, Number):
             return self.numbers[what.name]
-        return self.tiles[what.operand].strides[what.dimension]
+        return self.tiles[what.operand].strides[what.dimension] * what.factor
 
 
 @dataclass(eq=False)
@@ -334,7 +335,10 @@ class _Reader:
                 tiles[operand.name] = self._address(window.memref, read_value(window.offset), strides)
             else:
                 numbers[operand.name] = self._value(match.arguments.scalars[number])
-        return Issue(instruction, tiles, numbers, str(match.calls[0].location))
+        issue = Issue(instruction, tiles, numbers, str(match.calls[0].location))
+        for assumption in instruction.assumptions:
+            _check_assumption(issue, assumption)
+        return issue
 
     def _address(self, memref: ir.Value, more: Index | None = None, strides: Sequence[int] = ()) -> TileAddress:
         """The address of the first element of a memref, or of one behind it."""
@@ -386,3 +390,31 @@ class _Reader:
                 f"an operand of an instruction is computed by {op.name}: only indices and constants are"
             )
         return self._index(read_value(value))
+
+
+_COMPARISONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge}
+
+
+def _check_assumption(issue: Issue, assumption: Assumption) -> None:
+    """Check that an assumption of an instruction holds. Errors: MachineError."""
+    sides: list[IntExpr] = []
+    for side in (assumption.left, assumption.right):
+        values = {name: _named_value(issue, name) for name in names_in(side)}
+        if None in values.values():
+            raise MachineError(f"{issue.instruction}: {assumption.text} is not provable\n  {issue.line}")
+        sides.append(as_expr(evaluate(side, values.__getitem__)))
+    left, right = sides
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        holds = _COMPARISONS[assumption.symbol](left.value, right.value)
+    else:
+        holds = assumption.symbol == "==" and equal(left, right)
+    if not holds:
+        found = " and ".join(str(s) for s in sides if not (isinstance(s, Constant) and str(s) in assumption.text))
+        raise MachineError(f"{issue.instruction} needs {assumption.text}; here it is {found or left}\n  {issue.line}")
+
+
+def _named_value(issue: Issue, name: str) -> IntExpr | None:
+    """A stride or a number of an instruction; None if it is not an index."""
+    operand, dot, dimension = name.partition(".strides[")
+    value = issue.tiles[operand].strides[int(dimension[:-1])] if dot else issue.numbers[name]
+    return value if isinstance(value, IntExpr) else None

@@ -14,7 +14,7 @@ from tir_mlir.accel.program import HostCode
 from tir_mlir.build import build
 from tir_mlir.dialect.computation import scalar_params
 from tir_mlir.dialect.computation.scalar_tree import CHOICE, STORE, Leaf, OpNode, Tree, conditions_in
-from tir_mlir.dialect.ir import Func, Index, edit, enter_context
+from tir_mlir.dialect.ir import Func, Index, attrs, edit, enter_context
 from tir_mlir.dialect.ir.op_views import IndexCastSIOp, isa
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given
@@ -32,6 +32,9 @@ def model_of(instruction: MachineInstruction) -> Library:
     with enter_context(), built_as_given():  # a description is not a program of the user
         parsed = instruction.intrinsic.desc_func()
         _pass_as_integers(parsed.func)
+        if extent_limits(instruction):  # what lies behind smaller tiles may be another operand
+            given = attrs.get(parsed.func.op, attrs.ATTRS, {})
+            attrs.put(parsed.func.op, attrs.ATTRS, {**given, "tir.noalias": False})
         return build(IRModule(parsed.module))
 
 
