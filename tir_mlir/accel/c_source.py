@@ -6,7 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from tir_mlir.dialect.symbolic import Constant, IntExpr, Operation, c_code
 from tir_mlir.dialect.symbolic.expression import SUMS
 from tir_mlir.runtime.drivers.c_entry import C_TYPES
 from tir_mlir.runtime.gpu.source.plain_c import C99, CText
+
+if TYPE_CHECKING:
+    from tir_mlir.accel.machine import Machine
 
 _SLOT = re.compile(r"\{(\w+)(?:\.(row)|\.strides\[(\d+)\])?\}")
 _INDENT = "  "
@@ -77,6 +80,13 @@ def _array(dtype: str) -> str:
     return f"{dtype}_temporaries"
 
 
+def print_calls(machine: Machine, issue: Issue) -> list[str]:
+    """The statements that issue an instruction outside of a program; its buffers begin at row 0."""
+    rows = {t.buffer: 0 for t in issue.tiles.values() if t.buffer.memory is not None}
+    printer = _Printer(PlacedProgram(MachineProgram("", machine, [], [issue]), rows, {}), CText())
+    return [*printer.addresses(), *(f"{call};" for call in printer.calls(issue))]
+
+
 class _Printer:
     """Prints the function of a program; `c` gets the functions that it needs."""
 
@@ -108,14 +118,14 @@ class _Printer:
             lines.append("/* core: the number of the core that calls it */")
             params = f"int32_t core, {params}" if params else "int32_t core"
         lines += [f"void {name}({params or 'void'});", f"void {name}({params or 'void'})", "{"]
-        lines += [*self._addresses(), *self._temporaries()]
+        lines += [*self.addresses(), *self._temporaries()]
         lines += [f"{_INDENT}(void){p.name};" for p in self.program.params if p not in used]
         return "\n".join([*lines, *body, "}", ""])
 
     def _choice(self, function: str, first: str, second: str) -> str:
         return f"{self.c.helper(function)}({first}, {second})"
 
-    def _addresses(self) -> list[str]:
+    def addresses(self) -> list[str]:
         lines = []
         for buffer, row in self.placed.rows.items():
             assert buffer.memory is not None
@@ -140,7 +150,7 @@ class _Printer:
         """around: the buffers that the comment of an outer loop names: those that are read, those that are written."""
         for node in body:
             if isinstance(node, Issue):
-                lines += [f"{indent}{call};" for call in self._calls(node)]
+                lines += [f"{indent}{call};" for call in self.calls(node)]
             elif isinstance(node, For) and node.is_over_cores:
                 lines.append(f"{indent}if (core < {c_text(node.highs[0])}) {{")
                 lines.append(f"{indent + _INDENT}const int32_t {node.var} = core;")
@@ -184,7 +194,7 @@ class _Printer:
             return [f"{indent}{comment}", *lines]
         return [f"{indent}{{ {comment}", *(_INDENT + line for line in lines), f"{indent}}}"]
 
-    def _calls(self, issue: Issue) -> list[str]:
+    def calls(self, issue: Issue) -> list[str]:
         return [_SLOT.sub(lambda slot: _in_place(slot, self._slot(issue, slot)), c) for c in issue.instruction.calls]
 
     def _slot(self, issue: Issue, slot: re.Match[str]) -> str:

@@ -79,12 +79,19 @@ def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, str]]:
 
 def accessed_elements(instruction: MachineInstruction, numbers: Mapping[str, int | float]) -> dict[str, Mask]:
     """Which elements of each tile an instruction reads or writes, where its sizes are these numbers."""
+    sizes = tuple(int(numbers[n.name]) for n in instruction.numbers if n.high is not None)
+    return _accessed_elements(instruction, sizes)
+
+
+@lru_cache(maxsize=4096)
+def _accessed_elements(instruction: MachineInstruction, limits: tuple[int, ...]) -> dict[str, Mask]:
     found = {t.name: np.zeros(t.shape, bool) for t in instruction.tiles}
     if instruction.intrinsic is None:
         return found
+    numbers = dict(zip((n.name for n in instruction.numbers if n.high is not None), limits, strict=True))
     with enter_context():
         form = instruction.intrinsic.form()
-        sizes = {p.value: Index.constant(int(numbers[p.name])) for p in form.sizes}
+        sizes = {p.value: Index.constant(numbers.get(p.name, 0)) for p in form.sizes}
         extents = [_number(axis.extent, sizes) for axis in form.axes]
         points: Points = np.indices(extents).reshape(len(extents), -1)
         holds = [_holds(np.array(c.row) @ points + _number(c.base, sizes), c.is_eq) for c in form.conditions]
