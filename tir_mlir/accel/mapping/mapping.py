@@ -13,7 +13,7 @@ from tir_mlir.accel.mapping.nest import Nest, plan_nest
 from tir_mlir.accel.mapping.roles import Role, roles_of
 from tir_mlir.accel.mapping.steps import apply_tiling
 from tir_mlir.accel.mapping.tiling import Tiling, tilings, used_rows
-from tir_mlir.accel.simulate import Timeline
+from tir_mlir.accel.timing import Timeline
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import InternalError, MachineError, ScheduleError
 from tir_mlir.runtime.library import Library
