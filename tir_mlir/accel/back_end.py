@@ -13,6 +13,7 @@ from tir_mlir.accel.addresses import PlacedProgram, place_buffers
 from tir_mlir.accel.c_source import print_c
 from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.cores import check_cores
+from tir_mlir.accel.firmware import of_functions, write_firmware
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.program import TO_LOOPS, read_program
 from tir_mlir.accel.simulate import Simulator
@@ -106,11 +107,23 @@ class MachineCode(CompiledCode):
             raise BuildError(f"{path.name}: the library of a machine is written as C; fix: a name that ends in .c")
         if name is not None and len(self.programs) > 1:
             raise BuildError(f"this library has {len(self.programs)} functions; name= is for one")
-        names = {f: name or (path.stem if f == "main" else f) for f in self.programs}
-        if wrong := [n for n in names.values() if identifier(n).rstrip("_") != n.rstrip("_")]:
-            raise BuildError(f"{wrong[0]!r} is not the name of a function of C; fix: name=")
+        names = self._names(name or path.stem, name)
         files.write_whole({path: self._named_source(names).encode()})
         return [path]
+
+    def write_bare_metal(self, folder: Path, name: str | None, constants: Mapping[str, object]) -> list[Path]:
+        """Write firmware to a folder, see `Library.export`."""
+        name = name or identifier(folder.resolve().name)
+        names = self._names(name)
+        functions = {names[f]: placed for f, placed in self.programs.items()}
+        return write_firmware(folder, of_functions(name, functions, constants), functions)
+
+    def _names(self, of_main: str, of_only: str | None = None) -> dict[str, str]:
+        """The names of the functions in C."""
+        names = {f: of_only or (of_main if f == "main" else f) for f in self.programs}
+        if wrong := [n for n in names.values() if identifier(n).rstrip("_") != n.rstrip("_")]:
+            raise BuildError(f"{wrong[0]!r} is not the name of a function of C; fix: name=")
+        return names
 
 
 def load(compilation: Compilation) -> Library:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -47,6 +48,7 @@ from tir_mlir.dialect.ir.op_views import (
 from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, equal, evaluate, from_affine, names_in
 from tir_mlir.equivalence.described_kernels import KernelMatch, matches_in
 from tir_mlir.runtime.drivers.c_entry import identifiers
+from tir_mlir.runtime.gpu.source.plain_c import C99
 
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
@@ -206,6 +208,12 @@ def read_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgra
         return _Reader(machine, matches_in(loops)).function(func)
 
 
+def _reserved_words(machine: Machine) -> set[str]:
+    """The words of the calls of instructions, and of functions that C defines: no buffer or loop is called so."""
+    calls = [re.sub(r"\{.*?\}", " ", call) for i in machine.instructions.values() for call in i.calls]
+    return {word for call in calls for word in re.findall(r"[A-Za-z_]\w*", call)} | set(C99.helpers)
+
+
 class _Reader:
     def __init__(self, machine: Machine, matches: Sequence[KernelMatch]):
         self.machine = machine
@@ -214,6 +222,7 @@ class _Reader:
         self.buffers: dict[ir.Value, MachineBuffer] = {}
         self.names: dict[ir.Value, IntExpr] = {}
         self.taken: set[str] = {"core"} if machine.cores > 1 else set()
+        self.taken |= _reserved_words(machine)
         self.around: set[ir.Operation] = {op for call in self.issued for op in walk_ops.parents(call)}
         """The ops with instructions in them."""
 
