@@ -104,6 +104,7 @@ PARTS: dict[str, str] = {
     "passes.schedule.placement": "schedule schedule.edits schedule.inlining schedule.legality",
     "passes.schedule.queries": "schedule schedule.inlining schedule.legality schedule.placement",
     "passes.schedule.reduction": "schedule schedule.caching schedule.edits schedule.inlining schedule.legality",
+    "accel.firmware": ".",
     "accel.timing": ".",
     "ptx.instructions": ".",
     "runtime.cache": "llvm tools",
