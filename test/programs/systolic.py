@@ -24,12 +24,12 @@ static void mvout(int8_t *to, int32_t from, int32_t rows, int32_t cols) {
 """
 
 
-def systolic(rows: int = 1024) -> accel.Machine:
-    """The machine; rows: of its scratchpad."""
+def systolic(rows: int = 1024, interlocks: str = "all") -> accel.Machine:
+    """The machine; rows: of its scratchpad; interlocks: of its units."""
     m = accel.Machine("array", header=HEADER)
     sp = m.memory("sp", rows=rows, row=(16, "int8"))
     acc = m.memory("acc", rows=256, row=(16, "int32"))
-    load, execute, store = (m.unit(name, queue=8) for name in ("load", "execute", "store"))
+    load, execute, store = (m.unit(name, queue=8, interlocks=interlocks) for name in ("load", "execute", "store"))
     ld = m.state("ld", stride="int32")
     st = m.state("st", stride="int32", scale="float32")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -14,9 +12,9 @@ from mlir import ir
 
 from tir_mlir.accel.host_code import OutlinedCode, allocations, constant_values, has_effect, outline, root_of
 from tir_mlir.accel.instruction import MachineInstruction
-from tir_mlir.accel.operands import Assumption, MemorySpace, Number, Stride
+from tir_mlir.accel.operands import MemorySpace, Number, Stride
 from tir_mlir.dialect.analysis.accesses import subview_parts
-from tir_mlir.dialect.diagnostics import LoweringError, MachineError
+from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import (
     Buffer,
     Func,
@@ -39,16 +37,16 @@ from tir_mlir.dialect.ir.op_views import (
     AllocLikeOp,
     ApplyOp,
     BinaryOp,
+    CallOp,
     ConstantOp,
     IndexCastSIOp,
     ReadOp,
     SubviewOp,
     isa,
 )
-from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, equal, evaluate, from_affine, names_in
+from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, from_affine
 from tir_mlir.equivalence.described_kernels import KernelMatch, matches_in
 from tir_mlir.runtime.drivers.c_entry import identifiers
-from tir_mlir.runtime.gpu.source.plain_c import C99
 
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
@@ -120,7 +118,7 @@ class Issue:
             return Constant(what)
         if isinstance(what, Number):
             return self.numbers[what.name]
-        return self.tiles[what.operand].strides[what.dimension] * what.factor
+        return self.tiles[what.operand].strides[what.dimension]
 
 
 @dataclass(eq=False)
@@ -208,12 +206,6 @@ def read_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgra
         return _Reader(machine, matches_in(loops)).function(func)
 
 
-def _reserved_words(machine: Machine) -> set[str]:
-    """The words of the calls of instructions, and of functions that C defines: no buffer or loop is called so."""
-    calls = [re.sub(r"\{.*?\}", " ", call) for i in machine.instructions.values() for call in i.calls]
-    return {word for call in calls for word in re.findall(r"[A-Za-z_]\w*", call)} | set(C99.helpers)
-
-
 class _Reader:
     def __init__(self, machine: Machine, matches: Sequence[KernelMatch]):
         self.machine = machine
@@ -222,9 +214,10 @@ class _Reader:
         self.buffers: dict[ir.Value, MachineBuffer] = {}
         self.names: dict[ir.Value, IntExpr] = {}
         self.taken: set[str] = {"core"} if machine.cores > 1 else set()
-        self.taken |= _reserved_words(machine)
         self.around: set[ir.Operation] = {op for call in self.issued for op in walk_ops.parents(call)}
         """The ops with instructions in them."""
+        self.orders: dict[ir.Operation, MachineInstruction] = {}
+        """Calls of instructions that wait for others."""
 
     def function(self, func: Func) -> MachineProgram:
         params = []
@@ -237,6 +230,11 @@ class _Reader:
             self.buffers[param.value] = self._buffer(param)
             params.append(self.buffers[param.value])
         self.function_name = func.name
+        by_kernel = {i.kernel: i for i in self.machine.instructions.values() if i.waits or i.tokens}
+        for call in [op for op in walk_ops.ops(func.op) if by_kernel and isa(op, CallOp)]:
+            if (order := by_kernel.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)) is not None:
+                self.orders[call] = order
+                self.around |= {*walk_ops.parents(call)}
         return MachineProgram(func.name, self.machine, params, self._body(func.body_ops()))
 
     def _buffer(self, buffer: Buffer) -> MachineBuffer:
@@ -257,7 +255,7 @@ class _Reader:
         made: list[Node] = []
         between: list[ir.Operation] = []
         for op in body:
-            if op in self.issued or op in self.around:
+            if op in self.issued or op in self.orders or op in self.around:
                 made += [*self._host_code(between), self._node(op)]
                 between = []
             elif isa(op, AllocLikeOp):
@@ -269,6 +267,8 @@ class _Reader:
     def _node(self, op: ir.Operation) -> Node:
         if op in self.issued:
             return self._issue(*self.issued[op])
+        if op in self.orders:
+            return self._order(op, self.orders[op])
         if is_loop(op):
             loop = Loop(op)
             var = self._fresh(loop.name)
@@ -285,6 +285,16 @@ class _Reader:
             ops = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
             return When(conditions, self._body(ops))
         raise LoweringError(f"instructions of {self.machine} are in {op.name}, which is not a loop, at {op.location}")
+
+    def _order(self, call: ir.Operation, instruction: MachineInstruction) -> Issue:
+        """A call of an instruction that waits, in the program of the user."""
+        if len(call.operands) != len(instruction.numbers):
+            names = ", ".join(n.name for n in instruction.numbers) or "no operand"
+            raise LoweringError(
+                f"{instruction.kernel} at {call.location} takes {names}, not {len(call.operands)} operands"
+            )
+        numbers = {n.name: self._value(v) for n, v in zip(instruction.numbers, call.operands, strict=True)}
+        return Issue(instruction, {}, numbers, str(call.location))
 
     def _allocate(self, op: ir.Operation) -> Allocate:
         buffer = self.buffers[op.results[0]] = self._buffer(Buffer(op.results[0]))
@@ -344,10 +354,7 @@ class _Reader:
                 tiles[operand.name] = self._address(window.memref, read_value(window.offset), strides)
             else:
                 numbers[operand.name] = self._value(match.arguments.scalars[number])
-        issue = Issue(instruction, tiles, numbers, str(match.calls[0].location))
-        for assumption in instruction.assumptions:
-            _check_assumption(issue, assumption)
-        return issue
+        return Issue(instruction, tiles, numbers, str(match.calls[0].location))
 
     def _address(self, memref: ir.Value, more: Index | None = None, strides: Sequence[int] = ()) -> TileAddress:
         """The address of the first element of a memref, or of one behind it."""
@@ -399,31 +406,3 @@ class _Reader:
                 f"an operand of an instruction is computed by {op.name}: only indices and constants are"
             )
         return self._index(read_value(value))
-
-
-_COMPARISONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge}
-
-
-def _check_assumption(issue: Issue, assumption: Assumption) -> None:
-    """Check that an assumption of an instruction holds. Errors: MachineError."""
-    sides: list[IntExpr] = []
-    for side in (assumption.left, assumption.right):
-        values = {name: _named_value(issue, name) for name in names_in(side)}
-        if None in values.values():
-            raise MachineError(f"{issue.instruction}: {assumption.text} is not provable\n  {issue.line}")
-        sides.append(as_expr(evaluate(side, values.__getitem__)))
-    left, right = sides
-    if isinstance(left, Constant) and isinstance(right, Constant):
-        holds = _COMPARISONS[assumption.symbol](left.value, right.value)
-    else:
-        holds = assumption.symbol == "==" and equal(left, right)
-    if not holds:
-        found = " and ".join(str(s) for s in sides if not (isinstance(s, Constant) and str(s) in assumption.text))
-        raise MachineError(f"{issue.instruction} needs {assumption.text}; here it is {found or left}\n  {issue.line}")
-
-
-def _named_value(issue: Issue, name: str) -> IntExpr | None:
-    """A stride or a number of an instruction; None if it is not an index."""
-    operand, dot, dimension = name.partition(".strides[")
-    value = issue.tiles[operand].strides[int(dimension[:-1])] if dot else issue.numbers[name]
-    return value if isinstance(value, IntExpr) else None

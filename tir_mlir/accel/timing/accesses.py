@@ -11,9 +11,9 @@ import numpy as np
 
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import MemorySpace, Tile
-from tir_mlir.accel.program import MachineBuffer
+from tir_mlir.accel.program import HostCode, MachineBuffer
 from tir_mlir.accel.semantics import extent_limits
-from tir_mlir.accel.timing.stream import Executions, Stream
+from tir_mlir.accel.timing.stream import CPU, Executions, Stream
 from tir_mlir.dialect.symbolic import Constant
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ def _shared_on_host(stream: Stream) -> list[MachineBuffer]:
             if tile.memory is None:
                 entry = uses.setdefault(made.issue.tiles[tile.name].buffer, set())
                 entry |= {(access, made.issue.instruction.unit.name, made.core) for access in tile.access}
+        if made.statements is not None:
+            for buffer in made.statements.buffers:
+                access = "rw" if buffer in made.statements.written else "r"
+                uses.setdefault(buffer, set()).update((a, CPU.name, made.core) for a in access)
     return [b for b, entry in uses.items() if len(entry) > 1 and any(access == "w" for access, *_ in entry)]
 
 
@@ -83,6 +87,8 @@ class Spans:
 
 def row_spans(made: Executions, numbers: RowNumbers, placed: Mapping[MachineBuffer, int]) -> Spans:
     """The rows that an instruction uses. `placed`: the first row of each buffer in its memory."""
+    if made.statements is not None:
+        return _statement_spans(made, made.statements, numbers)
     firsts, ends, access = [], [], []
     for tile in made.issue.instruction.tiles:
         buffer = made.issue.tiles[tile.name].buffer
@@ -100,6 +106,16 @@ def row_spans(made: Executions, numbers: RowNumbers, placed: Mapping[MachineBuff
         none = np.zeros((made.count, 0), np.int64)
         return Spans(none, none, np.zeros(0, np.int64))
     return Spans(np.concatenate(firsts, 1), np.concatenate(ends, 1), np.array(access, np.int64))
+
+
+def _statement_spans(made: Executions, statements: HostCode, numbers: RowNumbers) -> Spans:
+    """The buffers of statements of the CPU, as a whole each."""
+    used = [b for b in statements.buffers if b in numbers.buffers]
+    first = np.array([numbers.buffers[b] for b in used], np.int64)
+    end = first + np.array([prod(b.shape) for b in used], np.int64)
+    access = [READS | WRITES if b in statements.written else READS for b in used]
+    shape = (made.count, len(used))
+    return Spans(np.broadcast_to(first, shape), np.broadcast_to(end, shape), np.array(access, np.int64))
 
 
 def tile_spans(tile: Tile, made: Executions) -> tuple[Integers, Integers]:

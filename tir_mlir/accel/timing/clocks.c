@@ -15,7 +15,9 @@ typedef struct {
   const int64_t *spans, *first, *end, *access;                       // spans[n] .. spans[n + 1]: the rows that it uses
   const int64_t *holds, *resource, *hold;                            // the same of resources, and for how long
   int64_t lanes, causes, cores;
-  const int64_t *queue, *interlocked, *strict, *core; // of each lane
+  const int64_t *queue, *strict, *core;               // of each lane
+  const int64_t *interlocked;                         // 1: by rows of the machine, 2: by those of the CPU's memory
+  const int64_t *fenced, *is_cpu;                     // whether the CPU has to wait for it; whether it is the CPU
   int64_t dispatch;                                   // cycles from one issue to the next
   int64_t host;                                       // the first row in the memory of the CPU
   const int64_t *ports, *cause, *refuses;             // of each resource; ports[n] .. ports[n + 1]
@@ -32,8 +34,10 @@ typedef struct {
   int64_t fault, place;
 } tir_accel_run;
 
-// Whether hardware keeps the order of what a lane does with a row and what others do; 1: rows of the machine, 2: the CPU's.
-static int is_ordered(const tir_accel_run *run, int64_t lane, int64_t row) {
+// Whether hardware keeps the order of what a lane does with a row, and what another one does after it.
+static int is_ordered(const tir_accel_run *run, int64_t lane, int64_t row, int64_t after) {
+  if (run->is_cpu[after])
+    return !run->fenced[lane];
   return run->interlocked[lane] & (row < run->host ? 1 : 2);
 }
 
@@ -65,7 +69,7 @@ static int64_t rows_ready(const tir_accel_run *run, int64_t n, int64_t *cause) {
   for (int64_t s = run->spans[n]; s < run->spans[n + 1]; ++s) {
     for (int64_t row = run->first[s]; row < run->end[s]; ++row) {
       int64_t writer = run->writer[row];
-      if (run->written[row] > written && (writer == lane || is_ordered(run, writer, row)))
+      if (run->written[row] > written && (writer == lane || is_ordered(run, writer, row, lane)))
         written = run->written[row];
       if (run->access[s] & WRITES && run->read[row] > read)
         read = run->read[row];
@@ -83,7 +87,7 @@ static void use_rows(tir_accel_run *run, int64_t n, int64_t end) {
         run->written[row] = end + run->latency[n];
         run->writer[row] = lane;
       }
-      if (run->access[s] & READS && is_ordered(run, lane, row) && run->read[row] < end)
+      if (run->access[s] & READS && run->interlocked[lane] & (row < run->host ? 1 : 2) && run->read[row] < end)
         run->read[row] = end;
     }
   }
@@ -142,7 +146,10 @@ static void pass_token(tir_accel_run *run, int64_t n, int64_t end) {
 
 // The cycle in which an instruction is issued: there is room in the queue of its lane.
 static int64_t issue(tir_accel_run *run, int64_t n) {
-  int64_t lane = run->lane[n], core = run->core[lane], now = run->now[core] + run->dispatch;
+  int64_t lane = run->lane[n], core = run->core[lane], now = run->now[core];
+  if (run->is_cpu[lane])
+    return now;
+  now += run->dispatch;
   int64_t before = run->issued[lane] - run->queue[lane];
   int64_t room = before < 0 ? 0 : run->started[run->history[lane] + before];
   if (room > now) {
@@ -184,6 +191,8 @@ static void execute(tir_accel_run *run, int64_t n) {
   run->start[n] = run->started[at] = start;
   run->free[lane] = end;
   run->done[at] = later(earlier, end + run->latency[n]);
+  if (run->is_cpu[lane])
+    run->now[run->core[lane]] = end;
 }
 
 // Run all instructions: always the next one of the core that is behind. Returns the cycle in which the last part is done;
@@ -225,12 +234,12 @@ void tir_accel_needs(const tir_accel_run *run, int64_t *last, int64_t *needs) {
     for (int64_t s = run->spans[n]; s < run->spans[n + 1]; ++s) {
       for (int64_t row = run->first[s]; row < run->end[s]; ++row) {
         int64_t writer = run->writer[row];
-        if (run->written[row] && writer != own && !is_ordered(run, writer, row))
+        if (run->written[row] && writer != own && !is_ordered(run, writer, row, own))
           need[writer] = later(need[writer], run->written[row]);
         if (!(run->access[s] & WRITES))
           continue;
         for (int64_t lane = 0; lane < lanes; ++lane) {
-          if (lane != own && !is_ordered(run, lane, row))
+          if (lane != own && !is_ordered(run, lane, row, own))
             need[lane] = later(need[lane], last[row * lanes + lane]);
         }
       }

@@ -3,939 +3,981 @@
 define range(i64 0, -9223372036854775808) i64 @tir_accel_clock(ptr noundef %0) local_unnamed_addr #0 {
   %2 = load i64, ptr %0, align 8
   %3 = icmp sgt i64 %2, 0
-  br i1 %3, label %4, label %61
+  br i1 %3, label %4, label %63
 
 4:                                                ; preds = %1
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 128
-  %6 = getelementptr inbounds nuw i8, ptr %0, i64 232
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 240
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 248
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 248
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 256
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 264
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 160
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 168
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 264
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 136
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 272
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 216
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 152
-  %18 = getelementptr inbounds nuw i8, ptr %0, i64 376
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 368
-  %20 = getelementptr inbounds nuw i8, ptr %0, i64 112
-  %21 = getelementptr inbounds nuw i8, ptr %0, i64 256
-  %22 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %24 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %25 = getelementptr inbounds nuw i8, ptr %0, i64 296
-  %26 = getelementptr inbounds nuw i8, ptr %0, i64 288
-  %27 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %28 = getelementptr inbounds nuw i8, ptr %0, i64 176
-  %29 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 304
-  %31 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %32 = getelementptr inbounds nuw i8, ptr %0, i64 224
-  %33 = getelementptr inbounds nuw i8, ptr %0, i64 320
-  %34 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %35 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %36 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %37 = getelementptr inbounds nuw i8, ptr %0, i64 96
-  %38 = getelementptr inbounds nuw i8, ptr %0, i64 184
-  %39 = getelementptr inbounds nuw i8, ptr %0, i64 312
-  %40 = getelementptr inbounds nuw i8, ptr %0, i64 192
-  %41 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %42 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 360
-  %44 = getelementptr inbounds nuw i8, ptr %0, i64 120
-  %45 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %46 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %47 = getelementptr inbounds nuw i8, ptr %0, i64 280
-  %48 = getelementptr inbounds nuw i8, ptr %0, i64 352
-  %49 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  br label %54
-
-50:                                               ; preds = %656
-  %51 = add nuw nsw i64 %55, 1
-  %52 = load i64, ptr %0, align 8
-  %53 = icmp slt i64 %51, %52
-  br i1 %53, label %54, label %61, !llvm.loop !5
-
-54:                                               ; preds = %4, %50
-  %55 = phi i64 [ 0, %4 ], [ %51, %50 ]
-  %56 = load i64, ptr %5, align 8
-  %57 = icmp sgt i64 %56, 0
-  %58 = load ptr, ptr %6, align 8
-  br i1 %57, label %59, label %68
-
-59:                                               ; preds = %54
-  %60 = load ptr, ptr %7, align 8
-  br label %79
-
-61:                                               ; preds = %50, %1
-  %62 = getelementptr inbounds nuw i8, ptr %0, i64 128
-  %63 = load i64, ptr %62, align 8
-  %64 = icmp sgt i64 %63, 0
-  br i1 %64, label %65, label %661
-
-65:                                               ; preds = %61
-  %66 = getelementptr inbounds nuw i8, ptr %0, i64 248
-  %67 = load ptr, ptr %66, align 8
-  br label %673
-
-68:                                               ; preds = %97, %54
-  %69 = phi i64 [ -1, %54 ], [ %98, %97 ]
-  %70 = getelementptr inbounds i64, ptr %58, i64 %69
-  %71 = load i64, ptr %70, align 8
-  %72 = add nsw i64 %71, 1
-  store i64 %72, ptr %70, align 8
-  %73 = load ptr, ptr %9, align 8
-  %74 = getelementptr inbounds i64, ptr %73, i64 %71
-  %75 = load i64, ptr %74, align 8
-  %76 = icmp eq i64 %75, 1
-  %77 = load ptr, ptr %8, align 8
-  %78 = load i64, ptr %12, align 8
-  br i1 %76, label %101, label %169
-
-79:                                               ; preds = %59, %97
-  %80 = phi i64 [ 0, %59 ], [ %99, %97 ]
-  %81 = phi i64 [ -1, %59 ], [ %98, %97 ]
-  %82 = getelementptr inbounds nuw i64, ptr %58, i64 %80
-  %83 = load i64, ptr %82, align 8
-  %84 = getelementptr inbounds nuw i64, ptr %60, i64 %80
-  %85 = load i64, ptr %84, align 8
-  %86 = icmp slt i64 %83, %85
-  br i1 %86, label %87, label %97
-
-87:                                               ; preds = %79
-  %88 = icmp slt i64 %81, 0
-  br i1 %88, label %96, label %89
-
-89:                                               ; preds = %87
-  %90 = load ptr, ptr %8, align 8
-  %91 = getelementptr inbounds nuw i64, ptr %90, i64 %80
-  %92 = load i64, ptr %91, align 8
-  %93 = getelementptr inbounds nuw i64, ptr %90, i64 %81
-  %94 = load i64, ptr %93, align 8
-  %95 = icmp slt i64 %92, %94
-  br i1 %95, label %96, label %97
-
-96:                                               ; preds = %89, %87
-  br label %97
-
-97:                                               ; preds = %79, %89, %96
-  %98 = phi i64 [ %80, %96 ], [ %81, %89 ], [ %81, %79 ]
-  %99 = add nuw nsw i64 %80, 1
-  %100 = icmp eq i64 %99, %56
-  br i1 %100, label %68, label %79, !llvm.loop !8
-
-101:                                              ; preds = %68
-  %102 = load ptr, ptr %11, align 8
-  %103 = load ptr, ptr %10, align 8
-  %104 = getelementptr inbounds i64, ptr %103, i64 %71
-  %105 = load i64, ptr %104, align 8
-  %106 = getelementptr inbounds i64, ptr %102, i64 %105
-  %107 = load i64, ptr %106, align 8
-  %108 = getelementptr inbounds i64, ptr %77, i64 %107
-  %109 = load i64, ptr %108, align 8
-  %110 = add nsw i64 %78, %109
-  %111 = load i64, ptr %20, align 8
-  %112 = icmp sgt i64 %111, 0
-  br i1 %112, label %113, label %163
-
-113:                                              ; preds = %101
-  %114 = shl nsw i64 %107, 1
-  %115 = or disjoint i64 %114, 1
-  br label %118
-
-116:                                              ; preds = %158
-  %117 = load ptr, ptr %8, align 8
-  br label %163
-
-118:                                              ; preds = %158, %113
-  %119 = phi i64 [ %111, %113 ], [ %159, %158 ]
-  %120 = phi i64 [ %110, %113 ], [ %160, %158 ]
-  %121 = phi i64 [ 0, %113 ], [ %161, %158 ]
-  %122 = load ptr, ptr %49, align 8
-  %123 = getelementptr inbounds i64, ptr %122, i64 %71
-  %124 = load i64, ptr %123, align 8
-  %125 = shl nuw i64 1, %121
-  %126 = and i64 %124, %125
-  %127 = icmp eq i64 %126, 0
-  br i1 %127, label %158, label %128
-
-128:                                              ; preds = %118
-  %129 = load ptr, ptr %31, align 8
-  %130 = getelementptr inbounds i64, ptr %129, i64 %71
-  %131 = load i64, ptr %130, align 8
-  %132 = load ptr, ptr %13, align 8
-  %133 = getelementptr inbounds nuw i64, ptr %132, i64 %121
-  %134 = load i64, ptr %133, align 8
-  %135 = xor i64 %131, -1
-  %136 = add i64 %134, %135
-  %137 = icmp slt i64 %136, 0
-  br i1 %137, label %146, label %138
-
-138:                                              ; preds = %128
-  %139 = load ptr, ptr %47, align 8
-  %140 = load ptr, ptr %16, align 8
-  %141 = getelementptr inbounds nuw i64, ptr %140, i64 %121
-  %142 = load i64, ptr %141, align 8
-  %143 = getelementptr i64, ptr %139, i64 %142
-  %144 = getelementptr i64, ptr %143, i64 %136
-  %145 = load i64, ptr %144, align 8
-  br label %146
-
-146:                                              ; preds = %138, %128
-  %147 = phi i64 [ %145, %138 ], [ 0, %128 ]
-  %148 = icmp sgt i64 %147, %120
-  br i1 %148, label %149, label %158
-
-149:                                              ; preds = %146
-  %150 = sub i64 %147, %120
-  %151 = load ptr, ptr %19, align 8
-  %152 = mul nsw i64 %119, %115
-  %153 = getelementptr i64, ptr %151, i64 %152
-  %154 = getelementptr i64, ptr %153, i64 %121
-  %155 = load i64, ptr %154, align 8
-  %156 = add nsw i64 %150, %155
-  store i64 %156, ptr %154, align 8
-  %157 = load i64, ptr %20, align 8
-  br label %158
-
-158:                                              ; preds = %149, %146, %118
-  %159 = phi i64 [ %119, %118 ], [ %157, %149 ], [ %119, %146 ]
-  %160 = phi i64 [ %120, %118 ], [ %147, %149 ], [ %120, %146 ]
-  %161 = add nuw nsw i64 %121, 1
-  %162 = icmp slt i64 %161, %159
-  br i1 %162, label %118, label %116, !llvm.loop !9
-
-163:                                              ; preds = %101, %116
-  %164 = phi ptr [ %77, %101 ], [ %117, %116 ]
-  %165 = phi i64 [ %110, %101 ], [ %160, %116 ]
-  %166 = getelementptr inbounds i64, ptr %164, i64 %107
-  store i64 %165, ptr %166, align 8
-  %167 = load ptr, ptr %48, align 8
-  %168 = getelementptr inbounds i64, ptr %167, i64 %71
-  store i64 %165, ptr %168, align 8
-  br label %656
-
-169:                                              ; preds = %68
-  %170 = load ptr, ptr %10, align 8
-  %171 = getelementptr inbounds i64, ptr %170, i64 %71
-  %172 = load i64, ptr %171, align 8
-  %173 = load ptr, ptr %11, align 8
-  %174 = getelementptr inbounds i64, ptr %173, i64 %172
-  %175 = load i64, ptr %174, align 8
-  %176 = getelementptr inbounds i64, ptr %77, i64 %175
-  %177 = load i64, ptr %176, align 8
-  %178 = add nsw i64 %78, %177
-  %179 = load ptr, ptr %13, align 8
-  %180 = getelementptr inbounds i64, ptr %179, i64 %172
-  %181 = load i64, ptr %180, align 8
-  %182 = load ptr, ptr %14, align 8
-  %183 = getelementptr inbounds i64, ptr %182, i64 %172
-  %184 = load i64, ptr %183, align 8
-  %185 = sub nsw i64 %181, %184
-  %186 = icmp slt i64 %185, 0
-  br i1 %186, label %195, label %187
-
-187:                                              ; preds = %169
-  %188 = load ptr, ptr %15, align 8
-  %189 = load ptr, ptr %16, align 8
-  %190 = getelementptr inbounds i64, ptr %189, i64 %172
-  %191 = load i64, ptr %190, align 8
-  %192 = getelementptr i64, ptr %188, i64 %191
-  %193 = getelementptr i64, ptr %192, i64 %185
-  %194 = load i64, ptr %193, align 8
-  br label %195
-
-195:                                              ; preds = %187, %169
-  %196 = phi i64 [ %194, %187 ], [ 0, %169 ]
-  %197 = icmp sgt i64 %196, %178
-  br i1 %197, label %198, label %215
-
-198:                                              ; preds = %195
-  %199 = load ptr, ptr %17, align 8
-  %200 = getelementptr inbounds i64, ptr %199, i64 %172
-  %201 = load i64, ptr %200, align 8
-  %202 = icmp eq i64 %201, 0
-  br i1 %202, label %204, label %203
-
-203:                                              ; preds = %198
-  store i64 1, ptr %18, align 8
-  br label %204
-
-204:                                              ; preds = %203, %198
-  %205 = sub i64 %196, %178
-  %206 = load ptr, ptr %19, align 8
-  %207 = shl nsw i64 %175, 1
-  %208 = load i64, ptr %20, align 8
-  %209 = mul nsw i64 %207, %208
-  %210 = getelementptr i64, ptr %206, i64 %209
-  %211 = getelementptr i64, ptr %210, i64 %172
-  %212 = load i64, ptr %211, align 8
-  %213 = add nsw i64 %205, %212
-  store i64 %213, ptr %211, align 8
-  %214 = load ptr, ptr %8, align 8
-  br label %215
-
-215:                                              ; preds = %204, %195
-  %216 = phi ptr [ %214, %204 ], [ %77, %195 ]
-  %217 = phi i64 [ %196, %204 ], [ %178, %195 ]
-  %218 = getelementptr inbounds i64, ptr %216, i64 %175
-  store i64 %217, ptr %218, align 8
-  %219 = load ptr, ptr %21, align 8
-  %220 = getelementptr inbounds i64, ptr %219, i64 %172
-  %221 = load i64, ptr %220, align 8
-  %222 = load ptr, ptr %10, align 8
-  %223 = getelementptr inbounds i64, ptr %222, i64 %71
-  %224 = load i64, ptr %223, align 8
-  %225 = load ptr, ptr %22, align 8
-  %226 = getelementptr inbounds i64, ptr %225, i64 %71
-  %227 = load i64, ptr %226, align 8
-  %228 = getelementptr i8, ptr %226, i64 8
-  %229 = load i64, ptr %228, align 8
-  %230 = icmp slt i64 %227, %229
-  br i1 %230, label %231, label %288
-
-231:                                              ; preds = %215
-  %232 = load ptr, ptr %23, align 8
-  %233 = load ptr, ptr %24, align 8
-  br label %234
-
-234:                                              ; preds = %251, %231
-  %235 = phi i64 [ 0, %231 ], [ %253, %251 ]
-  %236 = phi i64 [ %227, %231 ], [ %254, %251 ]
-  %237 = phi i64 [ 0, %231 ], [ %252, %251 ]
-  %238 = getelementptr inbounds i64, ptr %232, i64 %236
-  %239 = load i64, ptr %238, align 8
-  %240 = getelementptr inbounds i64, ptr %233, i64 %236
-  %241 = load i64, ptr %240, align 8
-  %242 = icmp slt i64 %239, %241
-  br i1 %242, label %243, label %251
-
-243:                                              ; preds = %234
-  %244 = load ptr, ptr %25, align 8
-  %245 = load ptr, ptr %26, align 8
-  %246 = load ptr, ptr %29, align 8
-  %247 = getelementptr inbounds i64, ptr %246, i64 %236
-  %248 = load i64, ptr %247, align 8
-  %249 = and i64 %248, 2
-  %250 = icmp eq i64 %249, 0
-  br label %256
-
-251:                                              ; preds = %284, %234
-  %252 = phi i64 [ %237, %234 ], [ %285, %284 ]
-  %253 = phi i64 [ %235, %234 ], [ %278, %284 ]
-  %254 = add nsw i64 %236, 1
-  %255 = icmp eq i64 %254, %229
-  br i1 %255, label %288, label %234, !llvm.loop !10
-
-256:                                              ; preds = %284, %243
-  %257 = phi i64 [ %235, %243 ], [ %278, %284 ]
-  %258 = phi i64 [ %239, %243 ], [ %286, %284 ]
-  %259 = phi i64 [ %237, %243 ], [ %285, %284 ]
-  %260 = getelementptr inbounds i64, ptr %244, i64 %258
-  %261 = load i64, ptr %260, align 8
-  %262 = getelementptr inbounds i64, ptr %245, i64 %258
-  %263 = load i64, ptr %262, align 8
-  %264 = icmp sgt i64 %263, %257
-  br i1 %264, label %265, label %277
-
-265:                                              ; preds = %256
-  %266 = icmp eq i64 %261, %224
-  br i1 %266, label %276, label %267
-
-267:                                              ; preds = %265
-  %268 = load ptr, ptr %27, align 8
-  %269 = getelementptr inbounds i64, ptr %268, i64 %261
-  %270 = load i64, ptr %269, align 8
-  %271 = load i64, ptr %28, align 8
-  %272 = icmp slt i64 %258, %271
-  %273 = select i1 %272, i64 1, i64 2
-  %274 = and i64 %273, %270
-  %275 = icmp eq i64 %274, 0
-  br i1 %275, label %277, label %276
-
-276:                                              ; preds = %267, %265
-  br label %277
-
-277:                                              ; preds = %276, %267, %256
-  %278 = phi i64 [ %263, %276 ], [ %257, %267 ], [ %257, %256 ]
-  br i1 %250, label %284, label %279
-
-279:                                              ; preds = %277
-  %280 = load ptr, ptr %30, align 8
-  %281 = getelementptr inbounds i64, ptr %280, i64 %258
-  %282 = load i64, ptr %281, align 8
-  %283 = tail call i64 @llvm.smax.i64(i64 %282, i64 %259)
-  br label %284
-
-284:                                              ; preds = %279, %277
-  %285 = phi i64 [ %259, %277 ], [ %283, %279 ]
-  %286 = add nsw i64 %258, 1
-  %287 = icmp eq i64 %286, %241
-  br i1 %287, label %251, label %256, !llvm.loop !11
-
-288:                                              ; preds = %251, %215
-  %289 = phi i64 [ 0, %215 ], [ %252, %251 ]
-  %290 = phi i64 [ 0, %215 ], [ %253, %251 ]
-  %291 = icmp slt i64 %290, %289
-  %292 = select i1 %291, i64 2, i64 1
-  %293 = tail call noundef i64 @llvm.smax.i64(i64 %290, i64 %289)
-  %294 = load ptr, ptr %9, align 8
-  %295 = getelementptr inbounds i64, ptr %294, i64 %71
-  %296 = load i64, ptr %295, align 8
-  %297 = icmp eq i64 %296, 0
-  br i1 %297, label %345, label %298
-
-298:                                              ; preds = %288
-  %299 = load ptr, ptr %31, align 8
-  %300 = getelementptr inbounds i64, ptr %299, i64 %71
-  %301 = load i64, ptr %300, align 8
-  %302 = load ptr, ptr %32, align 8
-  %303 = getelementptr inbounds i64, ptr %302, i64 %301
-  %304 = load i64, ptr %303, align 8
-  %305 = icmp eq i64 %296, 3
-  br i1 %305, label %306, label %314
-
-306:                                              ; preds = %298
-  %307 = load ptr, ptr %35, align 8
-  %308 = getelementptr inbounds i64, ptr %307, i64 %301
-  %309 = load i64, ptr %308, align 8
-  %310 = load ptr, ptr %33, align 8
-  %311 = getelementptr inbounds i64, ptr %310, i64 %301
-  %312 = load i64, ptr %311, align 8
-  %313 = icmp slt i64 %309, %312
-  br i1 %313, label %328, label %337
-
-314:                                              ; preds = %298
-  %315 = load ptr, ptr %33, align 8
-  %316 = getelementptr inbounds i64, ptr %315, i64 %301
-  %317 = load i64, ptr %316, align 8
-  %318 = load ptr, ptr %34, align 8
-  %319 = getelementptr inbounds i64, ptr %318, i64 %301
-  %320 = load i64, ptr %319, align 8
-  %321 = sub nsw i64 %317, %320
-  %322 = icmp slt i64 %321, 0
-  br i1 %322, label %340, label %323
-
-323:                                              ; preds = %314
-  %324 = load ptr, ptr %35, align 8
-  %325 = getelementptr inbounds i64, ptr %324, i64 %301
-  %326 = load i64, ptr %325, align 8
-  %327 = icmp slt i64 %321, %326
-  br i1 %327, label %328, label %337
-
-328:                                              ; preds = %323, %306
-  %329 = phi i64 [ 336, %306 ], [ 344, %323 ]
-  %330 = phi i64 [ %309, %306 ], [ %321, %323 ]
-  %331 = getelementptr inbounds nuw i8, ptr %0, i64 %329
-  %332 = load ptr, ptr %331, align 8
-  %333 = getelementptr i64, ptr %332, i64 %304
-  %334 = getelementptr i64, ptr %333, i64 %330
-  %335 = load i64, ptr %334, align 8
-  %336 = icmp slt i64 %335, 0
-  br i1 %336, label %337, label %340
-
-337:                                              ; preds = %328, %323, %306
-  %338 = phi i64 [ %335, %328 ], [ -1, %306 ], [ -1, %323 ]
-  %339 = select i1 %305, i64 3, i64 2
-  store i64 %339, ptr %18, align 8
-  br label %340
-
-340:                                              ; preds = %337, %328, %314
-  %341 = phi i64 [ %338, %337 ], [ %335, %328 ], [ 0, %314 ]
-  %342 = icmp sgt i64 %341, %293
-  %343 = select i1 %342, i64 3, i64 %292
-  %344 = tail call i64 @llvm.smax.i64(i64 %341, i64 %293)
-  br label %345
-
-345:                                              ; preds = %340, %288
-  %346 = phi i64 [ %292, %288 ], [ %343, %340 ]
-  %347 = phi i64 [ %293, %288 ], [ %344, %340 ]
-  %348 = load i64, ptr %18, align 8
-  %349 = icmp eq i64 %348, 0
-  br i1 %349, label %350, label %659
-
-350:                                              ; preds = %345
-  %351 = tail call noundef i64 @llvm.smax.i64(i64 %217, i64 %221)
-  %352 = tail call noundef i64 @llvm.smax.i64(i64 %347, i64 %351)
-  %353 = load ptr, ptr %36, align 8
-  %354 = getelementptr i64, ptr %353, i64 %71
-  %355 = load i64, ptr %354, align 8
-  %356 = getelementptr i8, ptr %354, i64 8
-  %357 = load i64, ptr %356, align 8
-  %358 = icmp slt i64 %355, %357
-  br i1 %358, label %359, label %430
-
-359:                                              ; preds = %350, %417
-  %360 = phi i64 [ %418, %417 ], [ %346, %350 ]
-  %361 = phi ptr [ %419, %417 ], [ %353, %350 ]
-  %362 = phi i64 [ %420, %417 ], [ %352, %350 ]
-  %363 = phi i64 [ %421, %417 ], [ %355, %350 ]
-  %364 = load ptr, ptr %37, align 8
-  %365 = getelementptr inbounds i64, ptr %364, i64 %363
-  %366 = load i64, ptr %365, align 8
-  %367 = load ptr, ptr %38, align 8
-  %368 = getelementptr inbounds i64, ptr %367, i64 %366
-  %369 = load i64, ptr %368, align 8
-  %370 = getelementptr i8, ptr %368, i64 8
-  %371 = load i64, ptr %370, align 8
-  %372 = icmp slt i64 %369, %371
-  br i1 %372, label %373, label %417
-
-373:                                              ; preds = %359
-  %374 = load ptr, ptr %39, align 8
-  br label %377
-
-375:                                              ; preds = %390
-  %376 = icmp slt i64 %391, 0
-  br i1 %376, label %417, label %394
-
-377:                                              ; preds = %390, %373
-  %378 = phi i64 [ %369, %373 ], [ %392, %390 ]
-  %379 = phi i64 [ -1, %373 ], [ %391, %390 ]
-  %380 = getelementptr inbounds i64, ptr %374, i64 %378
-  %381 = load i64, ptr %380, align 8
-  %382 = icmp sgt i64 %381, -1
-  br i1 %382, label %383, label %390
-
-383:                                              ; preds = %377
-  %384 = icmp slt i64 %379, 0
-  br i1 %384, label %389, label %385
-
-385:                                              ; preds = %383
-  %386 = getelementptr inbounds nuw i64, ptr %374, i64 %379
-  %387 = load i64, ptr %386, align 8
-  %388 = icmp slt i64 %381, %387
-  br i1 %388, label %389, label %390
-
-389:                                              ; preds = %385, %383
-  br label %390
-
-390:                                              ; preds = %389, %385, %377
-  %391 = phi i64 [ %378, %389 ], [ %379, %385 ], [ %379, %377 ]
-  %392 = add nsw i64 %378, 1
-  %393 = icmp eq i64 %392, %371
-  br i1 %393, label %375, label %377, !llvm.loop !12
-
-394:                                              ; preds = %375
-  %395 = getelementptr inbounds nuw i64, ptr %374, i64 %391
-  %396 = load i64, ptr %395, align 8
-  %397 = icmp sgt i64 %396, %362
-  br i1 %397, label %398, label %411
-
-398:                                              ; preds = %394
-  %399 = load ptr, ptr %40, align 8
-  %400 = getelementptr inbounds i64, ptr %399, i64 %366
-  %401 = load i64, ptr %400, align 8
-  %402 = add nsw i64 %401, 4
-  %403 = load ptr, ptr %41, align 8
-  %404 = getelementptr inbounds i64, ptr %403, i64 %366
-  %405 = load i64, ptr %404, align 8
-  %406 = icmp ne i64 %405, 0
-  %407 = icmp sgt i64 %396, %352
-  %408 = and i1 %407, %406
-  br i1 %408, label %409, label %411
-
-409:                                              ; preds = %398
-  store i64 4, ptr %18, align 8
-  %410 = load i64, ptr %395, align 8
-  br label %411
-
-411:                                              ; preds = %409, %398, %394
-  %412 = phi i64 [ %410, %409 ], [ %396, %398 ], [ %396, %394 ]
-  %413 = phi i64 [ %402, %409 ], [ %402, %398 ], [ %360, %394 ]
-  %414 = phi i64 [ %396, %409 ], [ %396, %398 ], [ %362, %394 ]
-  %415 = xor i64 %412, -1
-  store i64 %415, ptr %395, align 8
-  %416 = load ptr, ptr %36, align 8
-  br label %417
-
-417:                                              ; preds = %411, %375, %359
-  %418 = phi i64 [ %360, %375 ], [ %413, %411 ], [ %360, %359 ]
-  %419 = phi ptr [ %361, %375 ], [ %416, %411 ], [ %361, %359 ]
-  %420 = phi i64 [ %362, %375 ], [ %414, %411 ], [ %362, %359 ]
-  %421 = add nsw i64 %363, 1
-  %422 = getelementptr i64, ptr %419, i64 %71
-  %423 = getelementptr i8, ptr %422, i64 8
-  %424 = load i64, ptr %423, align 8
-  %425 = icmp slt i64 %421, %424
-  br i1 %425, label %359, label %426, !llvm.loop !13
-
-426:                                              ; preds = %417
-  %427 = load i64, ptr %18, align 8
-  %428 = icmp eq i64 %427, 0
-  %429 = tail call i64 @llvm.smax.i64(i64 %351, i64 %420)
-  br i1 %428, label %430, label %659
-
-430:                                              ; preds = %426, %350
-  %431 = phi i64 [ %429, %426 ], [ %352, %350 ]
-  %432 = phi i64 [ %418, %426 ], [ %346, %350 ]
-  %433 = phi ptr [ %419, %426 ], [ %353, %350 ]
-  %434 = load ptr, ptr %42, align 8
-  %435 = getelementptr inbounds i64, ptr %434, i64 %71
-  %436 = load i64, ptr %435, align 8
-  %437 = add nsw i64 %436, %431
-  %438 = icmp sgt i64 %431, %221
-  br i1 %438, label %439, label %458
-
-439:                                              ; preds = %430
-  %440 = sub nsw i64 %217, %221
-  %441 = tail call noundef i64 @llvm.smax.i64(i64 %440, i64 0)
-  %442 = load ptr, ptr %43, align 8
-  %443 = load i64, ptr %44, align 8
-  %444 = mul nsw i64 %443, %172
-  %445 = getelementptr inbounds i64, ptr %442, i64 %444
-  %446 = load i64, ptr %445, align 8
-  %447 = add nsw i64 %446, %441
-  store i64 %447, ptr %445, align 8
-  %448 = load ptr, ptr %43, align 8
-  %449 = load i64, ptr %44, align 8
-  %450 = mul nsw i64 %449, %172
-  %451 = getelementptr i64, ptr %448, i64 %450
-  %452 = getelementptr i64, ptr %451, i64 %432
-  %453 = load i64, ptr %452, align 8
-  %454 = add i64 %441, %221
-  %455 = sub i64 %431, %454
-  %456 = add nsw i64 %455, %453
-  store i64 %456, ptr %452, align 8
-  %457 = load ptr, ptr %36, align 8
-  br label %458
-
-458:                                              ; preds = %439, %430
-  %459 = phi ptr [ %457, %439 ], [ %433, %430 ]
-  %460 = getelementptr i64, ptr %459, i64 %71
-  %461 = load i64, ptr %460, align 8
-  %462 = getelementptr i8, ptr %460, i64 8
-  %463 = load i64, ptr %462, align 8
-  %464 = icmp slt i64 %461, %463
-  br i1 %464, label %465, label %501
-
-465:                                              ; preds = %458, %494
-  %466 = phi ptr [ %495, %494 ], [ %459, %458 ]
-  %467 = phi i64 [ %496, %494 ], [ %461, %458 ]
-  %468 = load ptr, ptr %37, align 8
-  %469 = getelementptr inbounds i64, ptr %468, i64 %467
-  %470 = load i64, ptr %469, align 8
-  %471 = load ptr, ptr %38, align 8
-  %472 = getelementptr inbounds i64, ptr %471, i64 %470
-  %473 = load i64, ptr %472, align 8
-  %474 = getelementptr i8, ptr %472, i64 8
-  %475 = load i64, ptr %474, align 8
-  %476 = icmp slt i64 %473, %475
-  br i1 %476, label %477, label %494
-
-477:                                              ; preds = %465
-  %478 = load ptr, ptr %39, align 8
-  br label %479
-
-479:                                              ; preds = %491, %477
-  %480 = phi i64 [ %473, %477 ], [ %492, %491 ]
-  %481 = getelementptr inbounds i64, ptr %478, i64 %480
-  %482 = load i64, ptr %481, align 8
-  %483 = icmp slt i64 %482, 0
-  br i1 %483, label %484, label %491
-
-484:                                              ; preds = %479
-  %485 = getelementptr inbounds i64, ptr %478, i64 %480
-  %486 = load ptr, ptr %45, align 8
-  %487 = getelementptr inbounds i64, ptr %486, i64 %467
-  %488 = load i64, ptr %487, align 8
-  %489 = add nsw i64 %488, %431
-  store i64 %489, ptr %485, align 8
-  %490 = load ptr, ptr %36, align 8
-  br label %494
-
-491:                                              ; preds = %479
-  %492 = add i64 %480, 1
-  %493 = icmp eq i64 %492, %475
-  br i1 %493, label %494, label %479, !llvm.loop !14
-
-494:                                              ; preds = %491, %484, %465
-  %495 = phi ptr [ %490, %484 ], [ %466, %465 ], [ %466, %491 ]
-  %496 = add nsw i64 %467, 1
-  %497 = getelementptr i64, ptr %495, i64 %71
-  %498 = getelementptr i8, ptr %497, i64 8
-  %499 = load i64, ptr %498, align 8
-  %500 = icmp slt i64 %496, %499
-  br i1 %500, label %465, label %501, !llvm.loop !15
-
-501:                                              ; preds = %494, %458
-  %502 = load ptr, ptr %10, align 8
-  %503 = getelementptr inbounds i64, ptr %502, i64 %71
-  %504 = load i64, ptr %503, align 8
-  %505 = load ptr, ptr %22, align 8
-  %506 = getelementptr i64, ptr %505, i64 %71
-  %507 = load i64, ptr %506, align 8
-  %508 = getelementptr i8, ptr %506, i64 8
-  %509 = load i64, ptr %508, align 8
-  %510 = icmp slt i64 %507, %509
-  br i1 %510, label %511, label %577
-
-511:                                              ; preds = %501
-  %512 = load ptr, ptr %24, align 8
-  br label %513
-
-513:                                              ; preds = %525, %511
-  %514 = phi ptr [ %505, %511 ], [ %526, %525 ]
-  %515 = phi ptr [ %512, %511 ], [ %527, %525 ]
-  %516 = phi i64 [ %507, %511 ], [ %528, %525 ]
-  %517 = load ptr, ptr %23, align 8
-  %518 = getelementptr inbounds i64, ptr %517, i64 %516
-  %519 = load i64, ptr %518, align 8
-  %520 = getelementptr inbounds i64, ptr %515, i64 %516
-  %521 = load i64, ptr %520, align 8
-  %522 = icmp slt i64 %519, %521
-  br i1 %522, label %533, label %525
-
-523:                                              ; preds = %571
-  %524 = load ptr, ptr %22, align 8
-  br label %525
-
-525:                                              ; preds = %523, %513
-  %526 = phi ptr [ %524, %523 ], [ %514, %513 ]
-  %527 = phi ptr [ %573, %523 ], [ %515, %513 ]
-  %528 = add nsw i64 %516, 1
-  %529 = getelementptr i64, ptr %526, i64 %71
-  %530 = getelementptr i8, ptr %529, i64 8
-  %531 = load i64, ptr %530, align 8
-  %532 = icmp slt i64 %528, %531
-  br i1 %532, label %513, label %577, !llvm.loop !16
-
-533:                                              ; preds = %513, %571
-  %534 = phi i64 [ %572, %571 ], [ %519, %513 ]
-  %535 = load ptr, ptr %29, align 8
-  %536 = getelementptr inbounds i64, ptr %535, i64 %516
-  %537 = load i64, ptr %536, align 8
-  %538 = and i64 %537, 2
-  %539 = icmp eq i64 %538, 0
-  br i1 %539, label %552, label %540
-
-540:                                              ; preds = %533
-  %541 = load ptr, ptr %46, align 8
-  %542 = getelementptr inbounds i64, ptr %541, i64 %71
-  %543 = load i64, ptr %542, align 8
-  %544 = add nsw i64 %543, %437
-  %545 = load ptr, ptr %26, align 8
-  %546 = getelementptr inbounds i64, ptr %545, i64 %534
-  store i64 %544, ptr %546, align 8
-  %547 = load ptr, ptr %25, align 8
-  %548 = getelementptr inbounds i64, ptr %547, i64 %534
-  store i64 %504, ptr %548, align 8
-  %549 = load ptr, ptr %29, align 8
-  %550 = getelementptr inbounds i64, ptr %549, i64 %516
-  %551 = load i64, ptr %550, align 8
-  br label %552
-
-552:                                              ; preds = %540, %533
-  %553 = phi i64 [ %551, %540 ], [ %537, %533 ]
-  %554 = and i64 %553, 1
-  %555 = icmp eq i64 %554, 0
-  br i1 %555, label %571, label %556
-
-556:                                              ; preds = %552
-  %557 = load ptr, ptr %27, align 8
-  %558 = getelementptr inbounds i64, ptr %557, i64 %504
-  %559 = load i64, ptr %558, align 8
-  %560 = load i64, ptr %28, align 8
-  %561 = icmp slt i64 %534, %560
-  %562 = select i1 %561, i64 1, i64 2
-  %563 = and i64 %562, %559
-  %564 = icmp eq i64 %563, 0
-  br i1 %564, label %571, label %565
-
-565:                                              ; preds = %556
-  %566 = load ptr, ptr %30, align 8
-  %567 = getelementptr inbounds i64, ptr %566, i64 %534
-  %568 = load i64, ptr %567, align 8
-  %569 = icmp slt i64 %568, %437
-  br i1 %569, label %570, label %571
-
-570:                                              ; preds = %565
-  store i64 %437, ptr %567, align 8
-  br label %571
-
-571:                                              ; preds = %570, %565, %556, %552
-  %572 = add nsw i64 %534, 1
-  %573 = load ptr, ptr %24, align 8
-  %574 = getelementptr inbounds i64, ptr %573, i64 %516
-  %575 = load i64, ptr %574, align 8
-  %576 = icmp slt i64 %572, %575
-  br i1 %576, label %533, label %523, !llvm.loop !17
-
-577:                                              ; preds = %525, %501
-  %578 = load ptr, ptr %9, align 8
-  %579 = getelementptr inbounds i64, ptr %578, i64 %71
-  %580 = load i64, ptr %579, align 8
-  %581 = icmp eq i64 %580, 0
-  br i1 %581, label %623, label %582
-
-582:                                              ; preds = %577
-  %583 = load ptr, ptr %31, align 8
-  %584 = getelementptr inbounds i64, ptr %583, i64 %71
-  %585 = load i64, ptr %584, align 8
-  %586 = load ptr, ptr %32, align 8
-  %587 = getelementptr inbounds i64, ptr %586, i64 %585
-  %588 = load i64, ptr %587, align 8
-  %589 = icmp eq i64 %580, 3
-  br i1 %589, label %610, label %590
-
-590:                                              ; preds = %582
-  %591 = load ptr, ptr %10, align 8
-  %592 = getelementptr inbounds i64, ptr %591, i64 %71
-  %593 = load i64, ptr %592, align 8
-  %594 = load ptr, ptr %13, align 8
-  %595 = getelementptr inbounds i64, ptr %594, i64 %593
-  %596 = load i64, ptr %595, align 8
-  %597 = add i64 %596, -1
-  %598 = icmp slt i64 %597, 0
-  br i1 %598, label %607, label %599
-
-599:                                              ; preds = %590
-  %600 = load ptr, ptr %47, align 8
-  %601 = load ptr, ptr %16, align 8
-  %602 = getelementptr inbounds i64, ptr %601, i64 %593
-  %603 = load i64, ptr %602, align 8
-  %604 = getelementptr i64, ptr %600, i64 %603
-  %605 = getelementptr i64, ptr %604, i64 %597
-  %606 = load i64, ptr %605, align 8
-  br label %607
-
-607:                                              ; preds = %599, %590
-  %608 = phi i64 [ %606, %599 ], [ 0, %590 ]
-  %609 = tail call noundef i64 @llvm.smax.i64(i64 %437, i64 %608)
-  br label %610
-
-610:                                              ; preds = %607, %582
-  %611 = phi i64 [ 336, %607 ], [ 344, %582 ]
-  %612 = phi i64 [ 320, %607 ], [ 328, %582 ]
-  %613 = phi i64 [ %609, %607 ], [ %437, %582 ]
-  %614 = getelementptr inbounds nuw i8, ptr %0, i64 %611
-  %615 = load ptr, ptr %614, align 8
-  %616 = getelementptr inbounds nuw i8, ptr %0, i64 %612
-  %617 = load ptr, ptr %616, align 8
-  %618 = getelementptr inbounds i64, ptr %617, i64 %585
-  %619 = load i64, ptr %618, align 8
-  %620 = add nsw i64 %619, 1
-  store i64 %620, ptr %618, align 8
-  %621 = getelementptr i64, ptr %615, i64 %588
-  %622 = getelementptr i64, ptr %621, i64 %619
-  store i64 %613, ptr %622, align 8
-  br label %623
-
-623:                                              ; preds = %610, %577
-  %624 = load ptr, ptr %16, align 8
-  %625 = getelementptr inbounds i64, ptr %624, i64 %172
-  %626 = load i64, ptr %625, align 8
-  %627 = load ptr, ptr %13, align 8
-  %628 = getelementptr inbounds i64, ptr %627, i64 %172
-  %629 = load i64, ptr %628, align 8
-  %630 = add nsw i64 %629, 1
-  store i64 %630, ptr %628, align 8
-  %631 = add nsw i64 %629, %626
-  %632 = load ptr, ptr %13, align 8
-  %633 = getelementptr inbounds i64, ptr %632, i64 %172
-  %634 = load i64, ptr %633, align 8
-  %635 = icmp sgt i64 %634, 1
-  br i1 %635, label %636, label %641
-
-636:                                              ; preds = %623
-  %637 = load ptr, ptr %47, align 8
-  %638 = getelementptr i64, ptr %637, i64 %631
-  %639 = getelementptr i8, ptr %638, i64 -8
-  %640 = load i64, ptr %639, align 8
-  br label %641
-
-641:                                              ; preds = %636, %623
-  %642 = phi i64 [ %640, %636 ], [ 0, %623 ]
-  %643 = load ptr, ptr %15, align 8
-  %644 = getelementptr inbounds i64, ptr %643, i64 %631
-  store i64 %431, ptr %644, align 8
-  %645 = load ptr, ptr %48, align 8
-  %646 = getelementptr inbounds i64, ptr %645, i64 %71
-  store i64 %431, ptr %646, align 8
-  %647 = load ptr, ptr %21, align 8
-  %648 = getelementptr inbounds i64, ptr %647, i64 %172
-  store i64 %437, ptr %648, align 8
-  %649 = load ptr, ptr %46, align 8
-  %650 = getelementptr inbounds i64, ptr %649, i64 %71
-  %651 = load i64, ptr %650, align 8
-  %652 = add nsw i64 %651, %437
-  %653 = tail call noundef i64 @llvm.smax.i64(i64 %642, i64 %652)
-  %654 = load ptr, ptr %47, align 8
-  %655 = getelementptr inbounds i64, ptr %654, i64 %631
-  store i64 %653, ptr %655, align 8
-  br label %656
-
-656:                                              ; preds = %641, %163
-  %657 = load i64, ptr %18, align 8
-  %658 = icmp eq i64 %657, 0
-  br i1 %658, label %50, label %659
-
-659:                                              ; preds = %345, %426, %656
-  %660 = getelementptr inbounds nuw i8, ptr %0, i64 384
-  store i64 %71, ptr %660, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 152
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 176
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 184
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 280
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 136
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 392
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 384
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 112
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 272
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 304
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  %29 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 192
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 320
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %34 = getelementptr inbounds nuw i8, ptr %0, i64 240
+  %35 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %36 = getelementptr inbounds nuw i8, ptr %0, i64 224
+  %37 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %38 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %39 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %40 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %41 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %42 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %43 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %44 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %45 = getelementptr inbounds nuw i8, ptr %0, i64 376
+  %46 = getelementptr inbounds nuw i8, ptr %0, i64 120
+  %47 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %48 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %49 = getelementptr inbounds nuw i8, ptr %0, i64 296
+  %50 = getelementptr inbounds nuw i8, ptr %0, i64 368
+  %51 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  br label %56
+
+52:                                               ; preds = %687
+  %53 = add nuw nsw i64 %57, 1
+  %54 = load i64, ptr %0, align 8
+  %55 = icmp slt i64 %53, %54
+  br i1 %55, label %56, label %63, !llvm.loop !5
+
+56:                                               ; preds = %4, %52
+  %57 = phi i64 [ 0, %4 ], [ %53, %52 ]
+  %58 = load i64, ptr %5, align 8
+  %59 = icmp sgt i64 %58, 0
+  %60 = load ptr, ptr %6, align 8
+  br i1 %59, label %61, label %70
+
+61:                                               ; preds = %56
+  %62 = load ptr, ptr %7, align 8
+  br label %80
+
+63:                                               ; preds = %52, %1
+  %64 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %65 = load i64, ptr %64, align 8
+  %66 = icmp sgt i64 %65, 0
+  br i1 %66, label %67, label %692
+
+67:                                               ; preds = %63
+  %68 = getelementptr inbounds nuw i8, ptr %0, i64 264
+  %69 = load ptr, ptr %68, align 8
   br label %704
 
-661:                                              ; preds = %673, %61
-  %662 = phi i64 [ 0, %61 ], [ %678, %673 ]
-  %663 = getelementptr inbounds nuw i8, ptr %0, i64 112
-  %664 = load i64, ptr %663, align 8
-  %665 = icmp sgt i64 %664, 0
-  br i1 %665, label %666, label %704
+70:                                               ; preds = %98, %56
+  %71 = phi i64 [ -1, %56 ], [ %99, %98 ]
+  %72 = getelementptr inbounds i64, ptr %60, i64 %71
+  %73 = load i64, ptr %72, align 8
+  %74 = add nsw i64 %73, 1
+  store i64 %74, ptr %72, align 8
+  %75 = load ptr, ptr %9, align 8
+  %76 = getelementptr inbounds i64, ptr %75, i64 %73
+  %77 = load i64, ptr %76, align 8
+  %78 = icmp eq i64 %77, 1
+  %79 = load ptr, ptr %8, align 8
+  br i1 %78, label %102, label %171
 
-666:                                              ; preds = %661
-  %667 = getelementptr inbounds nuw i8, ptr %0, i64 256
-  %668 = load ptr, ptr %667, align 8
-  %669 = getelementptr inbounds nuw i8, ptr %0, i64 264
-  %670 = load ptr, ptr %669, align 8
-  %671 = getelementptr inbounds nuw i8, ptr %0, i64 280
-  %672 = getelementptr inbounds nuw i8, ptr %0, i64 216
-  br label %681
+80:                                               ; preds = %61, %98
+  %81 = phi i64 [ 0, %61 ], [ %100, %98 ]
+  %82 = phi i64 [ -1, %61 ], [ %99, %98 ]
+  %83 = getelementptr inbounds nuw i64, ptr %60, i64 %81
+  %84 = load i64, ptr %83, align 8
+  %85 = getelementptr inbounds nuw i64, ptr %62, i64 %81
+  %86 = load i64, ptr %85, align 8
+  %87 = icmp slt i64 %84, %86
+  br i1 %87, label %88, label %98
 
-673:                                              ; preds = %65, %673
-  %674 = phi i64 [ 0, %65 ], [ %679, %673 ]
-  %675 = phi i64 [ 0, %65 ], [ %678, %673 ]
-  %676 = getelementptr inbounds nuw i64, ptr %67, i64 %674
-  %677 = load i64, ptr %676, align 8
-  %678 = tail call noundef i64 @llvm.smax.i64(i64 %675, i64 %677)
-  %679 = add nuw nsw i64 %674, 1
-  %680 = icmp eq i64 %679, %63
-  br i1 %680, label %661, label %673, !llvm.loop !18
+88:                                               ; preds = %80
+  %89 = icmp slt i64 %82, 0
+  br i1 %89, label %97, label %90
 
-681:                                              ; preds = %666, %698
-  %682 = phi i64 [ 0, %666 ], [ %702, %698 ]
-  %683 = phi i64 [ %662, %666 ], [ %701, %698 ]
-  %684 = getelementptr inbounds nuw i64, ptr %668, i64 %682
+90:                                               ; preds = %88
+  %91 = load ptr, ptr %8, align 8
+  %92 = getelementptr inbounds nuw i64, ptr %91, i64 %81
+  %93 = load i64, ptr %92, align 8
+  %94 = getelementptr inbounds nuw i64, ptr %91, i64 %82
+  %95 = load i64, ptr %94, align 8
+  %96 = icmp slt i64 %93, %95
+  br i1 %96, label %97, label %98
+
+97:                                               ; preds = %90, %88
+  br label %98
+
+98:                                               ; preds = %80, %90, %97
+  %99 = phi i64 [ %81, %97 ], [ %82, %90 ], [ %82, %80 ]
+  %100 = add nuw nsw i64 %81, 1
+  %101 = icmp eq i64 %100, %58
+  br i1 %101, label %70, label %80, !llvm.loop !8
+
+102:                                              ; preds = %70
+  %103 = load ptr, ptr %11, align 8
+  %104 = load ptr, ptr %10, align 8
+  %105 = getelementptr inbounds i64, ptr %104, i64 %73
+  %106 = load i64, ptr %105, align 8
+  %107 = getelementptr inbounds i64, ptr %103, i64 %106
+  %108 = load i64, ptr %107, align 8
+  %109 = getelementptr inbounds i64, ptr %79, i64 %108
+  %110 = load i64, ptr %109, align 8
+  %111 = load i64, ptr %13, align 8
+  %112 = add nsw i64 %111, %110
+  %113 = load i64, ptr %21, align 8
+  %114 = icmp sgt i64 %113, 0
+  br i1 %114, label %115, label %165
+
+115:                                              ; preds = %102
+  %116 = shl nsw i64 %108, 1
+  %117 = or disjoint i64 %116, 1
+  br label %120
+
+118:                                              ; preds = %160
+  %119 = load ptr, ptr %8, align 8
+  br label %165
+
+120:                                              ; preds = %160, %115
+  %121 = phi i64 [ %113, %115 ], [ %161, %160 ]
+  %122 = phi i64 [ %112, %115 ], [ %162, %160 ]
+  %123 = phi i64 [ 0, %115 ], [ %163, %160 ]
+  %124 = load ptr, ptr %51, align 8
+  %125 = getelementptr inbounds i64, ptr %124, i64 %73
+  %126 = load i64, ptr %125, align 8
+  %127 = shl nuw i64 1, %123
+  %128 = and i64 %126, %127
+  %129 = icmp eq i64 %128, 0
+  br i1 %129, label %160, label %130
+
+130:                                              ; preds = %120
+  %131 = load ptr, ptr %33, align 8
+  %132 = getelementptr inbounds i64, ptr %131, i64 %73
+  %133 = load i64, ptr %132, align 8
+  %134 = load ptr, ptr %14, align 8
+  %135 = getelementptr inbounds nuw i64, ptr %134, i64 %123
+  %136 = load i64, ptr %135, align 8
+  %137 = xor i64 %133, -1
+  %138 = add i64 %136, %137
+  %139 = icmp slt i64 %138, 0
+  br i1 %139, label %148, label %140
+
+140:                                              ; preds = %130
+  %141 = load ptr, ptr %49, align 8
+  %142 = load ptr, ptr %17, align 8
+  %143 = getelementptr inbounds nuw i64, ptr %142, i64 %123
+  %144 = load i64, ptr %143, align 8
+  %145 = getelementptr i64, ptr %141, i64 %144
+  %146 = getelementptr i64, ptr %145, i64 %138
+  %147 = load i64, ptr %146, align 8
+  br label %148
+
+148:                                              ; preds = %140, %130
+  %149 = phi i64 [ %147, %140 ], [ 0, %130 ]
+  %150 = icmp sgt i64 %149, %122
+  br i1 %150, label %151, label %160
+
+151:                                              ; preds = %148
+  %152 = sub i64 %149, %122
+  %153 = load ptr, ptr %20, align 8
+  %154 = mul nsw i64 %121, %117
+  %155 = getelementptr i64, ptr %153, i64 %154
+  %156 = getelementptr i64, ptr %155, i64 %123
+  %157 = load i64, ptr %156, align 8
+  %158 = add nsw i64 %152, %157
+  store i64 %158, ptr %156, align 8
+  %159 = load i64, ptr %21, align 8
+  br label %160
+
+160:                                              ; preds = %151, %148, %120
+  %161 = phi i64 [ %121, %120 ], [ %159, %151 ], [ %121, %148 ]
+  %162 = phi i64 [ %122, %120 ], [ %149, %151 ], [ %122, %148 ]
+  %163 = add nuw nsw i64 %123, 1
+  %164 = icmp slt i64 %163, %161
+  br i1 %164, label %120, label %118, !llvm.loop !9
+
+165:                                              ; preds = %102, %118
+  %166 = phi ptr [ %79, %102 ], [ %119, %118 ]
+  %167 = phi i64 [ %112, %102 ], [ %162, %118 ]
+  %168 = getelementptr inbounds i64, ptr %166, i64 %108
+  store i64 %167, ptr %168, align 8
+  %169 = load ptr, ptr %50, align 8
+  %170 = getelementptr inbounds i64, ptr %169, i64 %73
+  store i64 %167, ptr %170, align 8
+  br label %687
+
+171:                                              ; preds = %70
+  %172 = load ptr, ptr %10, align 8
+  %173 = getelementptr inbounds i64, ptr %172, i64 %73
+  %174 = load i64, ptr %173, align 8
+  %175 = load ptr, ptr %11, align 8
+  %176 = getelementptr inbounds i64, ptr %175, i64 %174
+  %177 = load i64, ptr %176, align 8
+  %178 = getelementptr inbounds i64, ptr %79, i64 %177
+  %179 = load i64, ptr %178, align 8
+  %180 = load ptr, ptr %12, align 8
+  %181 = getelementptr inbounds i64, ptr %180, i64 %174
+  %182 = load i64, ptr %181, align 8
+  %183 = icmp eq i64 %182, 0
+  br i1 %183, label %184, label %230
+
+184:                                              ; preds = %171
+  %185 = load i64, ptr %13, align 8
+  %186 = add nsw i64 %185, %179
+  %187 = load ptr, ptr %14, align 8
+  %188 = getelementptr inbounds i64, ptr %187, i64 %174
+  %189 = load i64, ptr %188, align 8
+  %190 = load ptr, ptr %15, align 8
+  %191 = getelementptr inbounds i64, ptr %190, i64 %174
+  %192 = load i64, ptr %191, align 8
+  %193 = sub nsw i64 %189, %192
+  %194 = icmp slt i64 %193, 0
+  br i1 %194, label %203, label %195
+
+195:                                              ; preds = %184
+  %196 = load ptr, ptr %16, align 8
+  %197 = load ptr, ptr %17, align 8
+  %198 = getelementptr inbounds i64, ptr %197, i64 %174
+  %199 = load i64, ptr %198, align 8
+  %200 = getelementptr i64, ptr %196, i64 %199
+  %201 = getelementptr i64, ptr %200, i64 %193
+  %202 = load i64, ptr %201, align 8
+  br label %203
+
+203:                                              ; preds = %195, %184
+  %204 = phi i64 [ %202, %195 ], [ 0, %184 ]
+  %205 = icmp sgt i64 %204, %186
+  br i1 %205, label %206, label %223
+
+206:                                              ; preds = %203
+  %207 = load ptr, ptr %18, align 8
+  %208 = getelementptr inbounds i64, ptr %207, i64 %174
+  %209 = load i64, ptr %208, align 8
+  %210 = icmp eq i64 %209, 0
+  br i1 %210, label %212, label %211
+
+211:                                              ; preds = %206
+  store i64 1, ptr %19, align 8
+  br label %212
+
+212:                                              ; preds = %211, %206
+  %213 = sub i64 %204, %186
+  %214 = load ptr, ptr %20, align 8
+  %215 = shl nsw i64 %177, 1
+  %216 = load i64, ptr %21, align 8
+  %217 = mul nsw i64 %215, %216
+  %218 = getelementptr i64, ptr %214, i64 %217
+  %219 = getelementptr i64, ptr %218, i64 %174
+  %220 = load i64, ptr %219, align 8
+  %221 = add nsw i64 %213, %220
+  store i64 %221, ptr %219, align 8
+  %222 = load ptr, ptr %8, align 8
+  br label %223
+
+223:                                              ; preds = %212, %203
+  %224 = phi ptr [ %222, %212 ], [ %79, %203 ]
+  %225 = phi i64 [ %204, %212 ], [ %186, %203 ]
+  %226 = getelementptr inbounds i64, ptr %224, i64 %177
+  store i64 %225, ptr %226, align 8
+  %227 = load ptr, ptr %10, align 8
+  %228 = getelementptr inbounds i64, ptr %227, i64 %73
+  %229 = load i64, ptr %228, align 8
+  br label %230
+
+230:                                              ; preds = %223, %171
+  %231 = phi i64 [ %229, %223 ], [ %174, %171 ]
+  %232 = phi i64 [ %225, %223 ], [ %179, %171 ]
+  %233 = load ptr, ptr %22, align 8
+  %234 = getelementptr inbounds i64, ptr %233, i64 %174
+  %235 = load i64, ptr %234, align 8
+  %236 = load ptr, ptr %23, align 8
+  %237 = getelementptr inbounds i64, ptr %236, i64 %73
+  %238 = load i64, ptr %237, align 8
+  %239 = getelementptr i8, ptr %237, i64 8
+  %240 = load i64, ptr %239, align 8
+  %241 = icmp slt i64 %238, %240
+  br i1 %241, label %242, label %309
+
+242:                                              ; preds = %230
+  %243 = load ptr, ptr %24, align 8
+  %244 = load ptr, ptr %25, align 8
+  br label %245
+
+245:                                              ; preds = %262, %242
+  %246 = phi i64 [ 0, %242 ], [ %264, %262 ]
+  %247 = phi i64 [ %238, %242 ], [ %265, %262 ]
+  %248 = phi i64 [ 0, %242 ], [ %263, %262 ]
+  %249 = getelementptr inbounds i64, ptr %243, i64 %247
+  %250 = load i64, ptr %249, align 8
+  %251 = getelementptr inbounds i64, ptr %244, i64 %247
+  %252 = load i64, ptr %251, align 8
+  %253 = icmp slt i64 %250, %252
+  br i1 %253, label %254, label %262
+
+254:                                              ; preds = %245
+  %255 = load ptr, ptr %26, align 8
+  %256 = load ptr, ptr %27, align 8
+  %257 = load ptr, ptr %31, align 8
+  %258 = getelementptr inbounds i64, ptr %257, i64 %247
+  %259 = load i64, ptr %258, align 8
+  %260 = and i64 %259, 2
+  %261 = icmp eq i64 %260, 0
+  br label %267
+
+262:                                              ; preds = %305, %245
+  %263 = phi i64 [ %248, %245 ], [ %306, %305 ]
+  %264 = phi i64 [ %246, %245 ], [ %299, %305 ]
+  %265 = add nsw i64 %247, 1
+  %266 = icmp eq i64 %265, %240
+  br i1 %266, label %309, label %245, !llvm.loop !10
+
+267:                                              ; preds = %305, %254
+  %268 = phi i64 [ %246, %254 ], [ %299, %305 ]
+  %269 = phi i64 [ %250, %254 ], [ %307, %305 ]
+  %270 = phi i64 [ %248, %254 ], [ %306, %305 ]
+  %271 = getelementptr inbounds i64, ptr %255, i64 %269
+  %272 = load i64, ptr %271, align 8
+  %273 = getelementptr inbounds i64, ptr %256, i64 %269
+  %274 = load i64, ptr %273, align 8
+  %275 = icmp sgt i64 %274, %268
+  br i1 %275, label %276, label %298
+
+276:                                              ; preds = %267
+  %277 = icmp eq i64 %272, %231
+  br i1 %277, label %297, label %278
+
+278:                                              ; preds = %276
+  %279 = load ptr, ptr %12, align 8
+  %280 = getelementptr inbounds i64, ptr %279, i64 %231
+  %281 = load i64, ptr %280, align 8
+  %282 = icmp eq i64 %281, 0
+  br i1 %282, label %288, label %283
+
+283:                                              ; preds = %278
+  %284 = load ptr, ptr %28, align 8
+  %285 = getelementptr inbounds i64, ptr %284, i64 %272
+  %286 = load i64, ptr %285, align 8
+  %287 = icmp eq i64 %286, 0
+  br i1 %287, label %297, label %298
+
+288:                                              ; preds = %278
+  %289 = load ptr, ptr %29, align 8
+  %290 = getelementptr inbounds i64, ptr %289, i64 %272
+  %291 = load i64, ptr %290, align 8
+  %292 = load i64, ptr %30, align 8
+  %293 = icmp slt i64 %269, %292
+  %294 = select i1 %293, i64 1, i64 2
+  %295 = and i64 %294, %291
+  %296 = icmp eq i64 %295, 0
+  br i1 %296, label %298, label %297
+
+297:                                              ; preds = %288, %283, %276
+  br label %298
+
+298:                                              ; preds = %297, %288, %283, %267
+  %299 = phi i64 [ %274, %297 ], [ %268, %288 ], [ %268, %267 ], [ %268, %283 ]
+  br i1 %261, label %305, label %300
+
+300:                                              ; preds = %298
+  %301 = load ptr, ptr %32, align 8
+  %302 = getelementptr inbounds i64, ptr %301, i64 %269
+  %303 = load i64, ptr %302, align 8
+  %304 = tail call i64 @llvm.smax.i64(i64 %303, i64 %270)
+  br label %305
+
+305:                                              ; preds = %300, %298
+  %306 = phi i64 [ %270, %298 ], [ %304, %300 ]
+  %307 = add nsw i64 %269, 1
+  %308 = icmp eq i64 %307, %252
+  br i1 %308, label %262, label %267, !llvm.loop !11
+
+309:                                              ; preds = %262, %230
+  %310 = phi i64 [ 0, %230 ], [ %263, %262 ]
+  %311 = phi i64 [ 0, %230 ], [ %264, %262 ]
+  %312 = icmp slt i64 %311, %310
+  %313 = select i1 %312, i64 2, i64 1
+  %314 = tail call noundef i64 @llvm.smax.i64(i64 %311, i64 %310)
+  %315 = load ptr, ptr %9, align 8
+  %316 = getelementptr inbounds i64, ptr %315, i64 %73
+  %317 = load i64, ptr %316, align 8
+  %318 = icmp eq i64 %317, 0
+  br i1 %318, label %366, label %319
+
+319:                                              ; preds = %309
+  %320 = load ptr, ptr %33, align 8
+  %321 = getelementptr inbounds i64, ptr %320, i64 %73
+  %322 = load i64, ptr %321, align 8
+  %323 = load ptr, ptr %34, align 8
+  %324 = getelementptr inbounds i64, ptr %323, i64 %322
+  %325 = load i64, ptr %324, align 8
+  %326 = icmp eq i64 %317, 3
+  br i1 %326, label %327, label %335
+
+327:                                              ; preds = %319
+  %328 = load ptr, ptr %37, align 8
+  %329 = getelementptr inbounds i64, ptr %328, i64 %322
+  %330 = load i64, ptr %329, align 8
+  %331 = load ptr, ptr %35, align 8
+  %332 = getelementptr inbounds i64, ptr %331, i64 %322
+  %333 = load i64, ptr %332, align 8
+  %334 = icmp slt i64 %330, %333
+  br i1 %334, label %349, label %358
+
+335:                                              ; preds = %319
+  %336 = load ptr, ptr %35, align 8
+  %337 = getelementptr inbounds i64, ptr %336, i64 %322
+  %338 = load i64, ptr %337, align 8
+  %339 = load ptr, ptr %36, align 8
+  %340 = getelementptr inbounds i64, ptr %339, i64 %322
+  %341 = load i64, ptr %340, align 8
+  %342 = sub nsw i64 %338, %341
+  %343 = icmp slt i64 %342, 0
+  br i1 %343, label %361, label %344
+
+344:                                              ; preds = %335
+  %345 = load ptr, ptr %37, align 8
+  %346 = getelementptr inbounds i64, ptr %345, i64 %322
+  %347 = load i64, ptr %346, align 8
+  %348 = icmp slt i64 %342, %347
+  br i1 %348, label %349, label %358
+
+349:                                              ; preds = %344, %327
+  %350 = phi i64 [ 352, %327 ], [ 360, %344 ]
+  %351 = phi i64 [ %330, %327 ], [ %342, %344 ]
+  %352 = getelementptr inbounds nuw i8, ptr %0, i64 %350
+  %353 = load ptr, ptr %352, align 8
+  %354 = getelementptr i64, ptr %353, i64 %325
+  %355 = getelementptr i64, ptr %354, i64 %351
+  %356 = load i64, ptr %355, align 8
+  %357 = icmp slt i64 %356, 0
+  br i1 %357, label %358, label %361
+
+358:                                              ; preds = %349, %344, %327
+  %359 = phi i64 [ %356, %349 ], [ -1, %327 ], [ -1, %344 ]
+  %360 = select i1 %326, i64 3, i64 2
+  store i64 %360, ptr %19, align 8
+  br label %361
+
+361:                                              ; preds = %358, %349, %335
+  %362 = phi i64 [ %359, %358 ], [ %356, %349 ], [ 0, %335 ]
+  %363 = icmp sgt i64 %362, %314
+  %364 = select i1 %363, i64 3, i64 %313
+  %365 = tail call i64 @llvm.smax.i64(i64 %362, i64 %314)
+  br label %366
+
+366:                                              ; preds = %361, %309
+  %367 = phi i64 [ %313, %309 ], [ %364, %361 ]
+  %368 = phi i64 [ %314, %309 ], [ %365, %361 ]
+  %369 = load i64, ptr %19, align 8
+  %370 = icmp eq i64 %369, 0
+  br i1 %370, label %371, label %690
+
+371:                                              ; preds = %366
+  %372 = tail call noundef i64 @llvm.smax.i64(i64 %232, i64 %235)
+  %373 = tail call noundef i64 @llvm.smax.i64(i64 %368, i64 %372)
+  %374 = load ptr, ptr %38, align 8
+  %375 = getelementptr i64, ptr %374, i64 %73
+  %376 = load i64, ptr %375, align 8
+  %377 = getelementptr i8, ptr %375, i64 8
+  %378 = load i64, ptr %377, align 8
+  %379 = icmp slt i64 %376, %378
+  br i1 %379, label %380, label %451
+
+380:                                              ; preds = %371, %438
+  %381 = phi i64 [ %439, %438 ], [ %367, %371 ]
+  %382 = phi ptr [ %440, %438 ], [ %374, %371 ]
+  %383 = phi i64 [ %441, %438 ], [ %373, %371 ]
+  %384 = phi i64 [ %442, %438 ], [ %376, %371 ]
+  %385 = load ptr, ptr %39, align 8
+  %386 = getelementptr inbounds i64, ptr %385, i64 %384
+  %387 = load i64, ptr %386, align 8
+  %388 = load ptr, ptr %40, align 8
+  %389 = getelementptr inbounds i64, ptr %388, i64 %387
+  %390 = load i64, ptr %389, align 8
+  %391 = getelementptr i8, ptr %389, i64 8
+  %392 = load i64, ptr %391, align 8
+  %393 = icmp slt i64 %390, %392
+  br i1 %393, label %394, label %438
+
+394:                                              ; preds = %380
+  %395 = load ptr, ptr %41, align 8
+  br label %398
+
+396:                                              ; preds = %411
+  %397 = icmp slt i64 %412, 0
+  br i1 %397, label %438, label %415
+
+398:                                              ; preds = %411, %394
+  %399 = phi i64 [ %390, %394 ], [ %413, %411 ]
+  %400 = phi i64 [ -1, %394 ], [ %412, %411 ]
+  %401 = getelementptr inbounds i64, ptr %395, i64 %399
+  %402 = load i64, ptr %401, align 8
+  %403 = icmp sgt i64 %402, -1
+  br i1 %403, label %404, label %411
+
+404:                                              ; preds = %398
+  %405 = icmp slt i64 %400, 0
+  br i1 %405, label %410, label %406
+
+406:                                              ; preds = %404
+  %407 = getelementptr inbounds nuw i64, ptr %395, i64 %400
+  %408 = load i64, ptr %407, align 8
+  %409 = icmp slt i64 %402, %408
+  br i1 %409, label %410, label %411
+
+410:                                              ; preds = %406, %404
+  br label %411
+
+411:                                              ; preds = %410, %406, %398
+  %412 = phi i64 [ %399, %410 ], [ %400, %406 ], [ %400, %398 ]
+  %413 = add nsw i64 %399, 1
+  %414 = icmp eq i64 %413, %392
+  br i1 %414, label %396, label %398, !llvm.loop !12
+
+415:                                              ; preds = %396
+  %416 = getelementptr inbounds nuw i64, ptr %395, i64 %412
+  %417 = load i64, ptr %416, align 8
+  %418 = icmp sgt i64 %417, %383
+  br i1 %418, label %419, label %432
+
+419:                                              ; preds = %415
+  %420 = load ptr, ptr %42, align 8
+  %421 = getelementptr inbounds i64, ptr %420, i64 %387
+  %422 = load i64, ptr %421, align 8
+  %423 = add nsw i64 %422, 4
+  %424 = load ptr, ptr %43, align 8
+  %425 = getelementptr inbounds i64, ptr %424, i64 %387
+  %426 = load i64, ptr %425, align 8
+  %427 = icmp ne i64 %426, 0
+  %428 = icmp sgt i64 %417, %373
+  %429 = and i1 %428, %427
+  br i1 %429, label %430, label %432
+
+430:                                              ; preds = %419
+  store i64 4, ptr %19, align 8
+  %431 = load i64, ptr %416, align 8
+  br label %432
+
+432:                                              ; preds = %430, %419, %415
+  %433 = phi i64 [ %431, %430 ], [ %417, %419 ], [ %417, %415 ]
+  %434 = phi i64 [ %423, %430 ], [ %423, %419 ], [ %381, %415 ]
+  %435 = phi i64 [ %417, %430 ], [ %417, %419 ], [ %383, %415 ]
+  %436 = xor i64 %433, -1
+  store i64 %436, ptr %416, align 8
+  %437 = load ptr, ptr %38, align 8
+  br label %438
+
+438:                                              ; preds = %432, %396, %380
+  %439 = phi i64 [ %381, %396 ], [ %434, %432 ], [ %381, %380 ]
+  %440 = phi ptr [ %382, %396 ], [ %437, %432 ], [ %382, %380 ]
+  %441 = phi i64 [ %383, %396 ], [ %435, %432 ], [ %383, %380 ]
+  %442 = add nsw i64 %384, 1
+  %443 = getelementptr i64, ptr %440, i64 %73
+  %444 = getelementptr i8, ptr %443, i64 8
+  %445 = load i64, ptr %444, align 8
+  %446 = icmp slt i64 %442, %445
+  br i1 %446, label %380, label %447, !llvm.loop !13
+
+447:                                              ; preds = %438
+  %448 = load i64, ptr %19, align 8
+  %449 = icmp eq i64 %448, 0
+  %450 = tail call i64 @llvm.smax.i64(i64 %372, i64 %441)
+  br i1 %449, label %451, label %690
+
+451:                                              ; preds = %447, %371
+  %452 = phi i64 [ %450, %447 ], [ %373, %371 ]
+  %453 = phi i64 [ %439, %447 ], [ %367, %371 ]
+  %454 = phi ptr [ %440, %447 ], [ %374, %371 ]
+  %455 = load ptr, ptr %44, align 8
+  %456 = getelementptr inbounds i64, ptr %455, i64 %73
+  %457 = load i64, ptr %456, align 8
+  %458 = add nsw i64 %457, %452
+  %459 = icmp sgt i64 %452, %235
+  br i1 %459, label %460, label %479
+
+460:                                              ; preds = %451
+  %461 = sub nsw i64 %232, %235
+  %462 = tail call noundef i64 @llvm.smax.i64(i64 %461, i64 0)
+  %463 = load ptr, ptr %45, align 8
+  %464 = load i64, ptr %46, align 8
+  %465 = mul nsw i64 %464, %174
+  %466 = getelementptr inbounds i64, ptr %463, i64 %465
+  %467 = load i64, ptr %466, align 8
+  %468 = add nsw i64 %467, %462
+  store i64 %468, ptr %466, align 8
+  %469 = load ptr, ptr %45, align 8
+  %470 = load i64, ptr %46, align 8
+  %471 = mul nsw i64 %470, %174
+  %472 = getelementptr i64, ptr %469, i64 %471
+  %473 = getelementptr i64, ptr %472, i64 %453
+  %474 = load i64, ptr %473, align 8
+  %475 = add i64 %462, %235
+  %476 = sub i64 %452, %475
+  %477 = add nsw i64 %476, %474
+  store i64 %477, ptr %473, align 8
+  %478 = load ptr, ptr %38, align 8
+  br label %479
+
+479:                                              ; preds = %460, %451
+  %480 = phi ptr [ %478, %460 ], [ %454, %451 ]
+  %481 = getelementptr i64, ptr %480, i64 %73
+  %482 = load i64, ptr %481, align 8
+  %483 = getelementptr i8, ptr %481, i64 8
+  %484 = load i64, ptr %483, align 8
+  %485 = icmp slt i64 %482, %484
+  br i1 %485, label %486, label %522
+
+486:                                              ; preds = %479, %515
+  %487 = phi ptr [ %516, %515 ], [ %480, %479 ]
+  %488 = phi i64 [ %517, %515 ], [ %482, %479 ]
+  %489 = load ptr, ptr %39, align 8
+  %490 = getelementptr inbounds i64, ptr %489, i64 %488
+  %491 = load i64, ptr %490, align 8
+  %492 = load ptr, ptr %40, align 8
+  %493 = getelementptr inbounds i64, ptr %492, i64 %491
+  %494 = load i64, ptr %493, align 8
+  %495 = getelementptr i8, ptr %493, i64 8
+  %496 = load i64, ptr %495, align 8
+  %497 = icmp slt i64 %494, %496
+  br i1 %497, label %498, label %515
+
+498:                                              ; preds = %486
+  %499 = load ptr, ptr %41, align 8
+  br label %500
+
+500:                                              ; preds = %512, %498
+  %501 = phi i64 [ %494, %498 ], [ %513, %512 ]
+  %502 = getelementptr inbounds i64, ptr %499, i64 %501
+  %503 = load i64, ptr %502, align 8
+  %504 = icmp slt i64 %503, 0
+  br i1 %504, label %505, label %512
+
+505:                                              ; preds = %500
+  %506 = getelementptr inbounds i64, ptr %499, i64 %501
+  %507 = load ptr, ptr %47, align 8
+  %508 = getelementptr inbounds i64, ptr %507, i64 %488
+  %509 = load i64, ptr %508, align 8
+  %510 = add nsw i64 %509, %452
+  store i64 %510, ptr %506, align 8
+  %511 = load ptr, ptr %38, align 8
+  br label %515
+
+512:                                              ; preds = %500
+  %513 = add i64 %501, 1
+  %514 = icmp eq i64 %513, %496
+  br i1 %514, label %515, label %500, !llvm.loop !14
+
+515:                                              ; preds = %512, %505, %486
+  %516 = phi ptr [ %511, %505 ], [ %487, %486 ], [ %487, %512 ]
+  %517 = add nsw i64 %488, 1
+  %518 = getelementptr i64, ptr %516, i64 %73
+  %519 = getelementptr i8, ptr %518, i64 8
+  %520 = load i64, ptr %519, align 8
+  %521 = icmp slt i64 %517, %520
+  br i1 %521, label %486, label %522, !llvm.loop !15
+
+522:                                              ; preds = %515, %479
+  %523 = load ptr, ptr %10, align 8
+  %524 = getelementptr inbounds i64, ptr %523, i64 %73
+  %525 = load i64, ptr %524, align 8
+  %526 = load ptr, ptr %23, align 8
+  %527 = getelementptr i64, ptr %526, i64 %73
+  %528 = load i64, ptr %527, align 8
+  %529 = getelementptr i8, ptr %527, i64 8
+  %530 = load i64, ptr %529, align 8
+  %531 = icmp slt i64 %528, %530
+  br i1 %531, label %532, label %598
+
+532:                                              ; preds = %522
+  %533 = load ptr, ptr %25, align 8
+  br label %534
+
+534:                                              ; preds = %546, %532
+  %535 = phi ptr [ %526, %532 ], [ %547, %546 ]
+  %536 = phi ptr [ %533, %532 ], [ %548, %546 ]
+  %537 = phi i64 [ %528, %532 ], [ %549, %546 ]
+  %538 = load ptr, ptr %24, align 8
+  %539 = getelementptr inbounds i64, ptr %538, i64 %537
+  %540 = load i64, ptr %539, align 8
+  %541 = getelementptr inbounds i64, ptr %536, i64 %537
+  %542 = load i64, ptr %541, align 8
+  %543 = icmp slt i64 %540, %542
+  br i1 %543, label %554, label %546
+
+544:                                              ; preds = %592
+  %545 = load ptr, ptr %23, align 8
+  br label %546
+
+546:                                              ; preds = %544, %534
+  %547 = phi ptr [ %545, %544 ], [ %535, %534 ]
+  %548 = phi ptr [ %594, %544 ], [ %536, %534 ]
+  %549 = add nsw i64 %537, 1
+  %550 = getelementptr i64, ptr %547, i64 %73
+  %551 = getelementptr i8, ptr %550, i64 8
+  %552 = load i64, ptr %551, align 8
+  %553 = icmp slt i64 %549, %552
+  br i1 %553, label %534, label %598, !llvm.loop !16
+
+554:                                              ; preds = %534, %592
+  %555 = phi i64 [ %593, %592 ], [ %540, %534 ]
+  %556 = load ptr, ptr %31, align 8
+  %557 = getelementptr inbounds i64, ptr %556, i64 %537
+  %558 = load i64, ptr %557, align 8
+  %559 = and i64 %558, 2
+  %560 = icmp eq i64 %559, 0
+  br i1 %560, label %573, label %561
+
+561:                                              ; preds = %554
+  %562 = load ptr, ptr %48, align 8
+  %563 = getelementptr inbounds i64, ptr %562, i64 %73
+  %564 = load i64, ptr %563, align 8
+  %565 = add nsw i64 %564, %458
+  %566 = load ptr, ptr %27, align 8
+  %567 = getelementptr inbounds i64, ptr %566, i64 %555
+  store i64 %565, ptr %567, align 8
+  %568 = load ptr, ptr %26, align 8
+  %569 = getelementptr inbounds i64, ptr %568, i64 %555
+  store i64 %525, ptr %569, align 8
+  %570 = load ptr, ptr %31, align 8
+  %571 = getelementptr inbounds i64, ptr %570, i64 %537
+  %572 = load i64, ptr %571, align 8
+  br label %573
+
+573:                                              ; preds = %561, %554
+  %574 = phi i64 [ %572, %561 ], [ %558, %554 ]
+  %575 = and i64 %574, 1
+  %576 = icmp eq i64 %575, 0
+  br i1 %576, label %592, label %577
+
+577:                                              ; preds = %573
+  %578 = load ptr, ptr %29, align 8
+  %579 = getelementptr inbounds i64, ptr %578, i64 %525
+  %580 = load i64, ptr %579, align 8
+  %581 = load i64, ptr %30, align 8
+  %582 = icmp slt i64 %555, %581
+  %583 = select i1 %582, i64 1, i64 2
+  %584 = and i64 %583, %580
+  %585 = icmp eq i64 %584, 0
+  br i1 %585, label %592, label %586
+
+586:                                              ; preds = %577
+  %587 = load ptr, ptr %32, align 8
+  %588 = getelementptr inbounds i64, ptr %587, i64 %555
+  %589 = load i64, ptr %588, align 8
+  %590 = icmp slt i64 %589, %458
+  br i1 %590, label %591, label %592
+
+591:                                              ; preds = %586
+  store i64 %458, ptr %588, align 8
+  br label %592
+
+592:                                              ; preds = %591, %586, %577, %573
+  %593 = add nsw i64 %555, 1
+  %594 = load ptr, ptr %25, align 8
+  %595 = getelementptr inbounds i64, ptr %594, i64 %537
+  %596 = load i64, ptr %595, align 8
+  %597 = icmp slt i64 %593, %596
+  br i1 %597, label %554, label %544, !llvm.loop !17
+
+598:                                              ; preds = %546, %522
+  %599 = load ptr, ptr %9, align 8
+  %600 = getelementptr inbounds i64, ptr %599, i64 %73
+  %601 = load i64, ptr %600, align 8
+  %602 = icmp eq i64 %601, 0
+  br i1 %602, label %644, label %603
+
+603:                                              ; preds = %598
+  %604 = load ptr, ptr %33, align 8
+  %605 = getelementptr inbounds i64, ptr %604, i64 %73
+  %606 = load i64, ptr %605, align 8
+  %607 = load ptr, ptr %34, align 8
+  %608 = getelementptr inbounds i64, ptr %607, i64 %606
+  %609 = load i64, ptr %608, align 8
+  %610 = icmp eq i64 %601, 3
+  br i1 %610, label %631, label %611
+
+611:                                              ; preds = %603
+  %612 = load ptr, ptr %10, align 8
+  %613 = getelementptr inbounds i64, ptr %612, i64 %73
+  %614 = load i64, ptr %613, align 8
+  %615 = load ptr, ptr %14, align 8
+  %616 = getelementptr inbounds i64, ptr %615, i64 %614
+  %617 = load i64, ptr %616, align 8
+  %618 = add i64 %617, -1
+  %619 = icmp slt i64 %618, 0
+  br i1 %619, label %628, label %620
+
+620:                                              ; preds = %611
+  %621 = load ptr, ptr %49, align 8
+  %622 = load ptr, ptr %17, align 8
+  %623 = getelementptr inbounds i64, ptr %622, i64 %614
+  %624 = load i64, ptr %623, align 8
+  %625 = getelementptr i64, ptr %621, i64 %624
+  %626 = getelementptr i64, ptr %625, i64 %618
+  %627 = load i64, ptr %626, align 8
+  br label %628
+
+628:                                              ; preds = %620, %611
+  %629 = phi i64 [ %627, %620 ], [ 0, %611 ]
+  %630 = tail call noundef i64 @llvm.smax.i64(i64 %458, i64 %629)
+  br label %631
+
+631:                                              ; preds = %628, %603
+  %632 = phi i64 [ 352, %628 ], [ 360, %603 ]
+  %633 = phi i64 [ 336, %628 ], [ 344, %603 ]
+  %634 = phi i64 [ %630, %628 ], [ %458, %603 ]
+  %635 = getelementptr inbounds nuw i8, ptr %0, i64 %632
+  %636 = load ptr, ptr %635, align 8
+  %637 = getelementptr inbounds nuw i8, ptr %0, i64 %633
+  %638 = load ptr, ptr %637, align 8
+  %639 = getelementptr inbounds i64, ptr %638, i64 %606
+  %640 = load i64, ptr %639, align 8
+  %641 = add nsw i64 %640, 1
+  store i64 %641, ptr %639, align 8
+  %642 = getelementptr i64, ptr %636, i64 %609
+  %643 = getelementptr i64, ptr %642, i64 %640
+  store i64 %634, ptr %643, align 8
+  br label %644
+
+644:                                              ; preds = %631, %598
+  %645 = load ptr, ptr %17, align 8
+  %646 = getelementptr inbounds i64, ptr %645, i64 %174
+  %647 = load i64, ptr %646, align 8
+  %648 = load ptr, ptr %14, align 8
+  %649 = getelementptr inbounds i64, ptr %648, i64 %174
+  %650 = load i64, ptr %649, align 8
+  %651 = add nsw i64 %650, 1
+  store i64 %651, ptr %649, align 8
+  %652 = add nsw i64 %650, %647
+  %653 = load ptr, ptr %14, align 8
+  %654 = getelementptr inbounds i64, ptr %653, i64 %174
+  %655 = load i64, ptr %654, align 8
+  %656 = icmp sgt i64 %655, 1
+  br i1 %656, label %657, label %662
+
+657:                                              ; preds = %644
+  %658 = load ptr, ptr %49, align 8
+  %659 = getelementptr i64, ptr %658, i64 %652
+  %660 = getelementptr i8, ptr %659, i64 -8
+  %661 = load i64, ptr %660, align 8
+  br label %662
+
+662:                                              ; preds = %657, %644
+  %663 = phi i64 [ %661, %657 ], [ 0, %644 ]
+  %664 = load ptr, ptr %16, align 8
+  %665 = getelementptr inbounds i64, ptr %664, i64 %652
+  store i64 %452, ptr %665, align 8
+  %666 = load ptr, ptr %50, align 8
+  %667 = getelementptr inbounds i64, ptr %666, i64 %73
+  store i64 %452, ptr %667, align 8
+  %668 = load ptr, ptr %22, align 8
+  %669 = getelementptr inbounds i64, ptr %668, i64 %174
+  store i64 %458, ptr %669, align 8
+  %670 = load ptr, ptr %48, align 8
+  %671 = getelementptr inbounds i64, ptr %670, i64 %73
+  %672 = load i64, ptr %671, align 8
+  %673 = add nsw i64 %672, %458
+  %674 = tail call noundef i64 @llvm.smax.i64(i64 %663, i64 %673)
+  %675 = load ptr, ptr %49, align 8
+  %676 = getelementptr inbounds i64, ptr %675, i64 %652
+  store i64 %674, ptr %676, align 8
+  %677 = load ptr, ptr %12, align 8
+  %678 = getelementptr inbounds i64, ptr %677, i64 %174
+  %679 = load i64, ptr %678, align 8
+  %680 = icmp eq i64 %679, 0
+  br i1 %680, label %687, label %681
+
+681:                                              ; preds = %662
+  %682 = load ptr, ptr %8, align 8
+  %683 = load ptr, ptr %11, align 8
+  %684 = getelementptr inbounds i64, ptr %683, i64 %174
   %685 = load i64, ptr %684, align 8
-  %686 = getelementptr inbounds nuw i64, ptr %670, i64 %682
-  %687 = load i64, ptr %686, align 8
-  %688 = add i64 %687, -1
-  %689 = icmp slt i64 %688, 0
-  br i1 %689, label %698, label %690
+  %686 = getelementptr inbounds i64, ptr %682, i64 %685
+  store i64 %458, ptr %686, align 8
+  br label %687
 
-690:                                              ; preds = %681
-  %691 = load ptr, ptr %671, align 8
-  %692 = load ptr, ptr %672, align 8
-  %693 = getelementptr inbounds nuw i64, ptr %692, i64 %682
-  %694 = load i64, ptr %693, align 8
-  %695 = getelementptr i64, ptr %691, i64 %694
-  %696 = getelementptr i64, ptr %695, i64 %688
-  %697 = load i64, ptr %696, align 8
-  br label %698
+687:                                              ; preds = %681, %662, %165
+  %688 = load i64, ptr %19, align 8
+  %689 = icmp eq i64 %688, 0
+  br i1 %689, label %52, label %690
 
-698:                                              ; preds = %681, %690
-  %699 = phi i64 [ %697, %690 ], [ 0, %681 ]
-  %700 = tail call noundef i64 @llvm.smax.i64(i64 %685, i64 %699)
-  %701 = tail call noundef i64 @llvm.smax.i64(i64 %683, i64 %700)
-  %702 = add nuw nsw i64 %682, 1
-  %703 = icmp eq i64 %702, %664
-  br i1 %703, label %704, label %681, !llvm.loop !19
+690:                                              ; preds = %366, %447, %687
+  %691 = getelementptr inbounds nuw i8, ptr %0, i64 400
+  store i64 %73, ptr %691, align 8
+  br label %735
 
-704:                                              ; preds = %698, %661, %659
-  %705 = phi i64 [ 0, %659 ], [ %662, %661 ], [ %701, %698 ]
-  ret i64 %705
+692:                                              ; preds = %704, %63
+  %693 = phi i64 [ 0, %63 ], [ %709, %704 ]
+  %694 = getelementptr inbounds nuw i8, ptr %0, i64 112
+  %695 = load i64, ptr %694, align 8
+  %696 = icmp sgt i64 %695, 0
+  br i1 %696, label %697, label %735
+
+697:                                              ; preds = %692
+  %698 = getelementptr inbounds nuw i8, ptr %0, i64 272
+  %699 = load ptr, ptr %698, align 8
+  %700 = getelementptr inbounds nuw i8, ptr %0, i64 280
+  %701 = load ptr, ptr %700, align 8
+  %702 = getelementptr inbounds nuw i8, ptr %0, i64 296
+  %703 = getelementptr inbounds nuw i8, ptr %0, i64 232
+  br label %712
+
+704:                                              ; preds = %67, %704
+  %705 = phi i64 [ 0, %67 ], [ %710, %704 ]
+  %706 = phi i64 [ 0, %67 ], [ %709, %704 ]
+  %707 = getelementptr inbounds nuw i64, ptr %69, i64 %705
+  %708 = load i64, ptr %707, align 8
+  %709 = tail call noundef i64 @llvm.smax.i64(i64 %706, i64 %708)
+  %710 = add nuw nsw i64 %705, 1
+  %711 = icmp eq i64 %710, %65
+  br i1 %711, label %692, label %704, !llvm.loop !18
+
+712:                                              ; preds = %697, %729
+  %713 = phi i64 [ 0, %697 ], [ %733, %729 ]
+  %714 = phi i64 [ %693, %697 ], [ %732, %729 ]
+  %715 = getelementptr inbounds nuw i64, ptr %699, i64 %713
+  %716 = load i64, ptr %715, align 8
+  %717 = getelementptr inbounds nuw i64, ptr %701, i64 %713
+  %718 = load i64, ptr %717, align 8
+  %719 = add i64 %718, -1
+  %720 = icmp slt i64 %719, 0
+  br i1 %720, label %729, label %721
+
+721:                                              ; preds = %712
+  %722 = load ptr, ptr %702, align 8
+  %723 = load ptr, ptr %703, align 8
+  %724 = getelementptr inbounds nuw i64, ptr %723, i64 %713
+  %725 = load i64, ptr %724, align 8
+  %726 = getelementptr i64, ptr %722, i64 %725
+  %727 = getelementptr i64, ptr %726, i64 %719
+  %728 = load i64, ptr %727, align 8
+  br label %729
+
+729:                                              ; preds = %712, %721
+  %730 = phi i64 [ %728, %721 ], [ 0, %712 ]
+  %731 = tail call noundef i64 @llvm.smax.i64(i64 %716, i64 %730)
+  %732 = tail call noundef i64 @llvm.smax.i64(i64 %714, i64 %731)
+  %733 = add nuw nsw i64 %713, 1
+  %734 = icmp eq i64 %733, %695
+  br i1 %734, label %735, label %712, !llvm.loop !19
+
+735:                                              ; preds = %729, %692, %690
+  %736 = phi i64 [ 0, %690 ], [ %693, %692 ], [ %732, %729 ]
+  ret i64 %736
 }
 
 ; Function Attrs: nofree norecurse nosync nounwind memory(readwrite, inaccessiblemem: none, target_mem0: none, target_mem1: none)
@@ -944,252 +986,282 @@ define void @tir_accel_needs(ptr noundef readonly captures(none) %0, ptr noundef
   %5 = load i64, ptr %4, align 8
   %6 = load i64, ptr %0, align 8
   %7 = icmp sgt i64 %6, 0
-  br i1 %7, label %8, label %21
+  br i1 %7, label %8, label %23
 
 8:                                                ; preds = %3
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 264
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 280
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %13 = getelementptr inbounds nuw i8, ptr %0, i64 64
   %14 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 296
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 288
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %18 = getelementptr inbounds nuw i8, ptr %0, i64 176
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %20 = icmp slt i64 %5, 1
-  br label %22
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 312
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 304
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 176
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 192
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %22 = icmp slt i64 %5, 1
+  br label %24
 
-21:                                               ; preds = %183, %3
+23:                                               ; preds = %205, %3
   ret void
 
-22:                                               ; preds = %8, %183
-  %23 = phi i64 [ 0, %8 ], [ %184, %183 ]
-  %24 = load ptr, ptr %9, align 8
-  %25 = getelementptr inbounds nuw i64, ptr %24, i64 %23
-  %26 = load i64, ptr %25, align 8
-  %27 = mul nsw i64 %23, %5
-  %28 = getelementptr inbounds i64, ptr %2, i64 %27
-  %29 = load ptr, ptr %10, align 8
-  %30 = getelementptr inbounds nuw i64, ptr %29, i64 %23
-  %31 = load i64, ptr %30, align 8
-  %32 = icmp eq i64 %31, 1
-  br i1 %32, label %33, label %35
+24:                                               ; preds = %8, %205
+  %25 = phi i64 [ 0, %8 ], [ %206, %205 ]
+  %26 = load ptr, ptr %9, align 8
+  %27 = getelementptr inbounds nuw i64, ptr %26, i64 %25
+  %28 = load i64, ptr %27, align 8
+  %29 = mul nsw i64 %25, %5
+  %30 = getelementptr inbounds i64, ptr %2, i64 %29
+  %31 = load ptr, ptr %10, align 8
+  %32 = getelementptr inbounds nuw i64, ptr %31, i64 %25
+  %33 = load i64, ptr %32, align 8
+  %34 = icmp eq i64 %33, 1
+  br i1 %34, label %35, label %37
 
-33:                                               ; preds = %22
-  %34 = add nuw nsw i64 %23, 1
-  br label %183
+35:                                               ; preds = %24
+  %36 = add nuw nsw i64 %25, 1
+  br label %205
 
-35:                                               ; preds = %22
-  %36 = load ptr, ptr %11, align 8
-  %37 = getelementptr inbounds i64, ptr %36, i64 %26
-  %38 = load i64, ptr %37, align 8
-  %39 = add nsw i64 %38, 1
-  store i64 %39, ptr %37, align 8
-  %40 = load ptr, ptr %12, align 8
-  %41 = getelementptr inbounds nuw i64, ptr %40, i64 %23
-  %42 = load i64, ptr %41, align 8
-  %43 = add nuw nsw i64 %23, 1
-  %44 = getelementptr inbounds nuw i64, ptr %40, i64 %43
-  %45 = load i64, ptr %44, align 8
-  %46 = icmp slt i64 %42, %45
-  br i1 %46, label %47, label %183
+37:                                               ; preds = %24
+  %38 = load ptr, ptr %11, align 8
+  %39 = getelementptr inbounds i64, ptr %38, i64 %28
+  %40 = load i64, ptr %39, align 8
+  %41 = add nsw i64 %40, 1
+  store i64 %41, ptr %39, align 8
+  %42 = load ptr, ptr %12, align 8
+  %43 = getelementptr inbounds nuw i64, ptr %42, i64 %25
+  %44 = load i64, ptr %43, align 8
+  %45 = add nuw nsw i64 %25, 1
+  %46 = getelementptr inbounds nuw i64, ptr %42, i64 %45
+  %47 = load i64, ptr %46, align 8
+  %48 = icmp slt i64 %44, %47
+  br i1 %48, label %49, label %205
 
-47:                                               ; preds = %35
-  %48 = load ptr, ptr %14, align 8
-  br label %56
+49:                                               ; preds = %37
+  %50 = load ptr, ptr %14, align 8
+  br label %58
 
-49:                                               ; preds = %68
-  %50 = getelementptr inbounds nuw i64, ptr %69, i64 %23
-  %51 = load i64, ptr %50, align 8
-  %52 = icmp slt i64 %51, %73
-  br i1 %52, label %53, label %183
+51:                                               ; preds = %70
+  %52 = getelementptr inbounds nuw i64, ptr %71, i64 %25
+  %53 = load i64, ptr %52, align 8
+  %54 = icmp slt i64 %53, %75
+  br i1 %54, label %55, label %205
 
-53:                                               ; preds = %49
-  %54 = getelementptr i64, ptr %1, i64 %26
-  %55 = load ptr, ptr %14, align 8
-  br label %136
+55:                                               ; preds = %51
+  %56 = getelementptr i64, ptr %1, i64 %28
+  %57 = load ptr, ptr %14, align 8
+  br label %158
 
-56:                                               ; preds = %47, %68
-  %57 = phi ptr [ %69, %68 ], [ %40, %47 ]
-  %58 = phi ptr [ %70, %68 ], [ %48, %47 ]
-  %59 = phi i64 [ %71, %68 ], [ %42, %47 ]
-  %60 = load ptr, ptr %13, align 8
-  %61 = getelementptr inbounds i64, ptr %60, i64 %59
-  %62 = load i64, ptr %61, align 8
-  %63 = getelementptr inbounds i64, ptr %58, i64 %59
+58:                                               ; preds = %49, %70
+  %59 = phi ptr [ %71, %70 ], [ %42, %49 ]
+  %60 = phi ptr [ %72, %70 ], [ %50, %49 ]
+  %61 = phi i64 [ %73, %70 ], [ %44, %49 ]
+  %62 = load ptr, ptr %13, align 8
+  %63 = getelementptr inbounds i64, ptr %62, i64 %61
   %64 = load i64, ptr %63, align 8
-  %65 = icmp slt i64 %62, %64
-  br i1 %65, label %75, label %68
+  %65 = getelementptr inbounds i64, ptr %60, i64 %61
+  %66 = load i64, ptr %65, align 8
+  %67 = icmp slt i64 %64, %66
+  br i1 %67, label %77, label %70
 
-66:                                               ; preds = %130
-  %67 = load ptr, ptr %12, align 8
-  br label %68
+68:                                               ; preds = %152
+  %69 = load ptr, ptr %12, align 8
+  br label %70
 
-68:                                               ; preds = %66, %56
-  %69 = phi ptr [ %67, %66 ], [ %57, %56 ]
-  %70 = phi ptr [ %132, %66 ], [ %58, %56 ]
-  %71 = add nsw i64 %59, 1
-  %72 = getelementptr inbounds nuw i64, ptr %69, i64 %43
-  %73 = load i64, ptr %72, align 8
-  %74 = icmp slt i64 %71, %73
-  br i1 %74, label %56, label %49, !llvm.loop !20
+70:                                               ; preds = %68, %58
+  %71 = phi ptr [ %69, %68 ], [ %59, %58 ]
+  %72 = phi ptr [ %154, %68 ], [ %60, %58 ]
+  %73 = add nsw i64 %61, 1
+  %74 = getelementptr inbounds nuw i64, ptr %71, i64 %45
+  %75 = load i64, ptr %74, align 8
+  %76 = icmp slt i64 %73, %75
+  br i1 %76, label %58, label %51, !llvm.loop !20
 
-75:                                               ; preds = %56, %130
-  %76 = phi i64 [ %131, %130 ], [ %62, %56 ]
-  %77 = load ptr, ptr %15, align 8
-  %78 = getelementptr inbounds i64, ptr %77, i64 %76
-  %79 = load i64, ptr %78, align 8
-  %80 = load ptr, ptr %16, align 8
-  %81 = getelementptr inbounds i64, ptr %80, i64 %76
-  %82 = load i64, ptr %81, align 8
-  %83 = icmp eq i64 %82, 0
-  %84 = icmp eq i64 %79, %26
-  %85 = select i1 %83, i1 true, i1 %84
-  br i1 %85, label %99, label %86
+77:                                               ; preds = %58, %152
+  %78 = phi i64 [ %153, %152 ], [ %64, %58 ]
+  %79 = load ptr, ptr %15, align 8
+  %80 = getelementptr inbounds i64, ptr %79, i64 %78
+  %81 = load i64, ptr %80, align 8
+  %82 = load ptr, ptr %16, align 8
+  %83 = getelementptr inbounds i64, ptr %82, i64 %78
+  %84 = load i64, ptr %83, align 8
+  %85 = icmp eq i64 %84, 0
+  %86 = icmp eq i64 %81, %28
+  %87 = select i1 %85, i1 true, i1 %86
+  br i1 %87, label %111, label %88
 
-86:                                               ; preds = %75
-  %87 = load ptr, ptr %17, align 8
-  %88 = getelementptr inbounds i64, ptr %87, i64 %79
-  %89 = load i64, ptr %88, align 8
-  %90 = load i64, ptr %18, align 8
-  %91 = icmp slt i64 %76, %90
-  %92 = select i1 %91, i64 1, i64 2
-  %93 = and i64 %92, %89
-  %94 = icmp eq i64 %93, 0
-  br i1 %94, label %95, label %99
+88:                                               ; preds = %77
+  %89 = load ptr, ptr %17, align 8
+  %90 = getelementptr inbounds i64, ptr %89, i64 %28
+  %91 = load i64, ptr %90, align 8
+  %92 = icmp eq i64 %91, 0
+  br i1 %92, label %98, label %93
 
-95:                                               ; preds = %86
-  %96 = getelementptr inbounds i64, ptr %28, i64 %79
-  %97 = load i64, ptr %96, align 8
-  %98 = tail call noundef i64 @llvm.smax.i64(i64 %97, i64 %82)
-  store i64 %98, ptr %96, align 8
-  br label %99
+93:                                               ; preds = %88
+  %94 = load ptr, ptr %18, align 8
+  %95 = getelementptr inbounds i64, ptr %94, i64 %81
+  %96 = load i64, ptr %95, align 8
+  %97 = icmp eq i64 %96, 0
+  br i1 %97, label %111, label %107
 
-99:                                               ; preds = %95, %86, %75
-  %100 = load ptr, ptr %19, align 8
-  %101 = getelementptr inbounds i64, ptr %100, i64 %59
-  %102 = load i64, ptr %101, align 8
-  %103 = and i64 %102, 2
-  %104 = icmp eq i64 %103, 0
-  %105 = select i1 %104, i1 true, i1 %20
-  br i1 %105, label %130, label %106
+98:                                               ; preds = %88
+  %99 = load ptr, ptr %19, align 8
+  %100 = getelementptr inbounds i64, ptr %99, i64 %81
+  %101 = load i64, ptr %100, align 8
+  %102 = load i64, ptr %20, align 8
+  %103 = icmp slt i64 %78, %102
+  %104 = select i1 %103, i64 1, i64 2
+  %105 = and i64 %104, %101
+  %106 = icmp eq i64 %105, 0
+  br i1 %106, label %107, label %111
 
-106:                                              ; preds = %99
-  %107 = mul nsw i64 %76, %5
-  %108 = getelementptr i64, ptr %1, i64 %107
-  br label %109
+107:                                              ; preds = %93, %98
+  %108 = getelementptr inbounds i64, ptr %30, i64 %81
+  %109 = load i64, ptr %108, align 8
+  %110 = tail call noundef i64 @llvm.smax.i64(i64 %109, i64 %84)
+  store i64 %110, ptr %108, align 8
+  br label %111
 
-109:                                              ; preds = %106, %127
-  %110 = phi i64 [ 0, %106 ], [ %128, %127 ]
-  %111 = icmp eq i64 %110, %26
-  br i1 %111, label %127, label %112
+111:                                              ; preds = %93, %107, %98, %77
+  %112 = load ptr, ptr %21, align 8
+  %113 = getelementptr inbounds i64, ptr %112, i64 %61
+  %114 = load i64, ptr %113, align 8
+  %115 = and i64 %114, 2
+  %116 = icmp eq i64 %115, 0
+  %117 = select i1 %116, i1 true, i1 %22
+  br i1 %117, label %152, label %118
 
-112:                                              ; preds = %109
-  %113 = load ptr, ptr %17, align 8
-  %114 = getelementptr inbounds nuw i64, ptr %113, i64 %110
-  %115 = load i64, ptr %114, align 8
-  %116 = load i64, ptr %18, align 8
-  %117 = icmp slt i64 %76, %116
-  %118 = select i1 %117, i64 1, i64 2
-  %119 = and i64 %118, %115
-  %120 = icmp eq i64 %119, 0
-  br i1 %120, label %121, label %127
+118:                                              ; preds = %111
+  %119 = mul nsw i64 %78, %5
+  %120 = getelementptr i64, ptr %1, i64 %119
+  br label %121
 
-121:                                              ; preds = %112
-  %122 = getelementptr inbounds nuw i64, ptr %28, i64 %110
-  %123 = load i64, ptr %122, align 8
-  %124 = getelementptr i64, ptr %108, i64 %110
-  %125 = load i64, ptr %124, align 8
-  %126 = tail call noundef i64 @llvm.smax.i64(i64 %123, i64 %125)
-  store i64 %126, ptr %122, align 8
-  br label %127
+121:                                              ; preds = %118, %149
+  %122 = phi i64 [ 0, %118 ], [ %150, %149 ]
+  %123 = icmp eq i64 %122, %28
+  br i1 %123, label %149, label %124
 
-127:                                              ; preds = %109, %112, %121
-  %128 = add nuw nsw i64 %110, 1
-  %129 = icmp eq i64 %128, %5
-  br i1 %129, label %130, label %109, !llvm.loop !21
+124:                                              ; preds = %121
+  %125 = load ptr, ptr %17, align 8
+  %126 = getelementptr inbounds i64, ptr %125, i64 %28
+  %127 = load i64, ptr %126, align 8
+  %128 = icmp eq i64 %127, 0
+  br i1 %128, label %134, label %129
 
-130:                                              ; preds = %127, %99
-  %131 = add nsw i64 %76, 1
-  %132 = load ptr, ptr %14, align 8
-  %133 = getelementptr inbounds i64, ptr %132, i64 %59
-  %134 = load i64, ptr %133, align 8
-  %135 = icmp slt i64 %131, %134
-  br i1 %135, label %75, label %66, !llvm.loop !22
+129:                                              ; preds = %124
+  %130 = load ptr, ptr %18, align 8
+  %131 = getelementptr inbounds nuw i64, ptr %130, i64 %122
+  %132 = load i64, ptr %131, align 8
+  %133 = icmp eq i64 %132, 0
+  br i1 %133, label %149, label %143
 
-136:                                              ; preds = %53, %148
-  %137 = phi ptr [ %69, %53 ], [ %149, %148 ]
-  %138 = phi ptr [ %55, %53 ], [ %150, %148 ]
-  %139 = phi i64 [ %51, %53 ], [ %151, %148 ]
-  %140 = load ptr, ptr %13, align 8
-  %141 = getelementptr inbounds i64, ptr %140, i64 %139
-  %142 = load i64, ptr %141, align 8
-  %143 = getelementptr inbounds i64, ptr %138, i64 %139
-  %144 = load i64, ptr %143, align 8
-  %145 = icmp slt i64 %142, %144
-  br i1 %145, label %155, label %148
+134:                                              ; preds = %124
+  %135 = load ptr, ptr %19, align 8
+  %136 = getelementptr inbounds nuw i64, ptr %135, i64 %122
+  %137 = load i64, ptr %136, align 8
+  %138 = load i64, ptr %20, align 8
+  %139 = icmp slt i64 %78, %138
+  %140 = select i1 %139, i64 1, i64 2
+  %141 = and i64 %140, %137
+  %142 = icmp eq i64 %141, 0
+  br i1 %142, label %143, label %149
 
-146:                                              ; preds = %177
-  %147 = load ptr, ptr %12, align 8
-  br label %148
+143:                                              ; preds = %129, %134
+  %144 = getelementptr inbounds nuw i64, ptr %30, i64 %122
+  %145 = load i64, ptr %144, align 8
+  %146 = getelementptr i64, ptr %120, i64 %122
+  %147 = load i64, ptr %146, align 8
+  %148 = tail call noundef i64 @llvm.smax.i64(i64 %145, i64 %147)
+  store i64 %148, ptr %144, align 8
+  br label %149
 
-148:                                              ; preds = %146, %136
-  %149 = phi ptr [ %147, %146 ], [ %137, %136 ]
-  %150 = phi ptr [ %179, %146 ], [ %138, %136 ]
-  %151 = add nsw i64 %139, 1
-  %152 = getelementptr inbounds nuw i64, ptr %149, i64 %43
-  %153 = load i64, ptr %152, align 8
-  %154 = icmp slt i64 %151, %153
-  br i1 %154, label %136, label %183, !llvm.loop !23
+149:                                              ; preds = %129, %121, %134, %143
+  %150 = add nuw nsw i64 %122, 1
+  %151 = icmp eq i64 %150, %5
+  br i1 %151, label %152, label %121, !llvm.loop !21
 
-155:                                              ; preds = %136, %177
-  %156 = phi i64 [ %178, %177 ], [ %142, %136 ]
-  %157 = load ptr, ptr %19, align 8
-  %158 = getelementptr inbounds i64, ptr %157, i64 %139
-  %159 = load i64, ptr %158, align 8
-  %160 = and i64 %159, 1
-  %161 = icmp eq i64 %160, 0
-  br i1 %161, label %168, label %162
+152:                                              ; preds = %149, %111
+  %153 = add nsw i64 %78, 1
+  %154 = load ptr, ptr %14, align 8
+  %155 = getelementptr inbounds i64, ptr %154, i64 %61
+  %156 = load i64, ptr %155, align 8
+  %157 = icmp slt i64 %153, %156
+  br i1 %157, label %77, label %68, !llvm.loop !22
 
-162:                                              ; preds = %155
-  %163 = mul nsw i64 %156, %5
-  %164 = getelementptr i64, ptr %54, i64 %163
-  store i64 %39, ptr %164, align 8
-  %165 = load ptr, ptr %19, align 8
-  %166 = getelementptr inbounds i64, ptr %165, i64 %139
-  %167 = load i64, ptr %166, align 8
-  br label %168
+158:                                              ; preds = %55, %170
+  %159 = phi ptr [ %71, %55 ], [ %171, %170 ]
+  %160 = phi ptr [ %57, %55 ], [ %172, %170 ]
+  %161 = phi i64 [ %53, %55 ], [ %173, %170 ]
+  %162 = load ptr, ptr %13, align 8
+  %163 = getelementptr inbounds i64, ptr %162, i64 %161
+  %164 = load i64, ptr %163, align 8
+  %165 = getelementptr inbounds i64, ptr %160, i64 %161
+  %166 = load i64, ptr %165, align 8
+  %167 = icmp slt i64 %164, %166
+  br i1 %167, label %177, label %170
 
-168:                                              ; preds = %162, %155
-  %169 = phi i64 [ %167, %162 ], [ %159, %155 ]
-  %170 = and i64 %169, 2
-  %171 = icmp eq i64 %170, 0
-  br i1 %171, label %177, label %172
+168:                                              ; preds = %199
+  %169 = load ptr, ptr %12, align 8
+  br label %170
 
-172:                                              ; preds = %168
-  %173 = load ptr, ptr %16, align 8
-  %174 = getelementptr inbounds i64, ptr %173, i64 %156
-  store i64 %39, ptr %174, align 8
-  %175 = load ptr, ptr %15, align 8
-  %176 = getelementptr inbounds i64, ptr %175, i64 %156
-  store i64 %26, ptr %176, align 8
-  br label %177
+170:                                              ; preds = %168, %158
+  %171 = phi ptr [ %169, %168 ], [ %159, %158 ]
+  %172 = phi ptr [ %201, %168 ], [ %160, %158 ]
+  %173 = add nsw i64 %161, 1
+  %174 = getelementptr inbounds nuw i64, ptr %171, i64 %45
+  %175 = load i64, ptr %174, align 8
+  %176 = icmp slt i64 %173, %175
+  br i1 %176, label %158, label %205, !llvm.loop !23
 
-177:                                              ; preds = %168, %172
-  %178 = add nsw i64 %156, 1
-  %179 = load ptr, ptr %14, align 8
-  %180 = getelementptr inbounds i64, ptr %179, i64 %139
+177:                                              ; preds = %158, %199
+  %178 = phi i64 [ %200, %199 ], [ %164, %158 ]
+  %179 = load ptr, ptr %21, align 8
+  %180 = getelementptr inbounds i64, ptr %179, i64 %161
   %181 = load i64, ptr %180, align 8
-  %182 = icmp slt i64 %178, %181
-  br i1 %182, label %155, label %146, !llvm.loop !24
+  %182 = and i64 %181, 1
+  %183 = icmp eq i64 %182, 0
+  br i1 %183, label %190, label %184
 
-183:                                              ; preds = %148, %35, %33, %49
-  %184 = phi i64 [ %34, %33 ], [ %43, %35 ], [ %43, %49 ], [ %43, %148 ]
-  %185 = load i64, ptr %0, align 8
-  %186 = icmp slt i64 %184, %185
-  br i1 %186, label %22, label %21, !llvm.loop !25
+184:                                              ; preds = %177
+  %185 = mul nsw i64 %178, %5
+  %186 = getelementptr i64, ptr %56, i64 %185
+  store i64 %41, ptr %186, align 8
+  %187 = load ptr, ptr %21, align 8
+  %188 = getelementptr inbounds i64, ptr %187, i64 %161
+  %189 = load i64, ptr %188, align 8
+  br label %190
+
+190:                                              ; preds = %184, %177
+  %191 = phi i64 [ %189, %184 ], [ %181, %177 ]
+  %192 = and i64 %191, 2
+  %193 = icmp eq i64 %192, 0
+  br i1 %193, label %199, label %194
+
+194:                                              ; preds = %190
+  %195 = load ptr, ptr %16, align 8
+  %196 = getelementptr inbounds i64, ptr %195, i64 %178
+  store i64 %41, ptr %196, align 8
+  %197 = load ptr, ptr %15, align 8
+  %198 = getelementptr inbounds i64, ptr %197, i64 %178
+  store i64 %28, ptr %198, align 8
+  br label %199
+
+199:                                              ; preds = %190, %194
+  %200 = add nsw i64 %178, 1
+  %201 = load ptr, ptr %14, align 8
+  %202 = getelementptr inbounds i64, ptr %201, i64 %161
+  %203 = load i64, ptr %202, align 8
+  %204 = icmp slt i64 %200, %203
+  br i1 %204, label %177, label %168, !llvm.loop !24
+
+205:                                              ; preds = %170, %37, %35, %51
+  %206 = phi i64 [ %36, %35 ], [ %45, %37 ], [ %45, %51 ], [ %45, %170 ]
+  %207 = load i64, ptr %0, align 8
+  %208 = icmp slt i64 %206, %207
+  br i1 %208, label %24, label %23, !llvm.loop !25
 }
 
 ; Function Attrs: nofree norecurse nosync nounwind memory(readwrite, inaccessiblemem: none, target_mem0: none, target_mem1: none)
@@ -1202,16 +1274,16 @@ define void @tir_accel_known(ptr noundef readonly captures(none) %0, ptr noundef
 
 10:                                               ; preds = %5
   %11 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 152
   %13 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %14 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 320
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 224
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 344
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 240
   %18 = icmp sgt i64 %7, 0
-  %19 = getelementptr inbounds nuw i8, ptr %0, i64 264
-  %20 = getelementptr inbounds nuw i8, ptr %0, i64 272
-  %21 = getelementptr inbounds nuw i8, ptr %0, i64 216
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 280
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 232
   %22 = getelementptr inbounds nuw i8, ptr %0, i64 32
   br label %24
 

@@ -14,7 +14,7 @@ from tir_mlir.accel.program import MachineBuffer
 from tir_mlir.accel.timing import native
 from tir_mlir.accel.timing.accesses import number_rows, row_spans
 from tir_mlir.accel.timing.resources import KINDS, durations, find_resources, holds
-from tir_mlir.accel.timing.stream import Executions, Stream
+from tir_mlir.accel.timing.stream import CPU, Executions, Stream
 from tir_mlir.dialect.diagnostics import MachineError
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ class Clocks:
         self.machine = stream.program.machine
         self.rows = number_rows(stream)
         by_key = lanes_of(self.machine, stream.cores)
+        if any(made.statements is not None for made in stream.tables):
+            by_key |= {(CPU, core): Lane(f"cpu {core}" if core else "cpu", CPU, core) for core in range(stream.cores)}
         self.lanes = list(dict.fromkeys(by_key.values()))
         self.lane_numbers = {key: self.lanes.index(lane) for key, lane in by_key.items()}
         self.queues = _token_queues(self.machine, stream.cores)
@@ -122,6 +124,8 @@ class Clocks:
         cores = np.array([made.core for made in self.stream.tables], np.int64)
         numbers: dict[str, Sequence[int] | Integers] = {
             "queue": [u.queue for u in units],
+            "fenced": [needs_waits(self.machine, u) for u in units],
+            "is_cpu": [u == CPU for u in units],
             "interlocked": [_INTERLOCKS[u.interlocks] for u in units],
             "strict": [u.refuses_overflow for u in units],
             "core": [lane.core for lane in self.lanes],
@@ -178,6 +182,11 @@ class Clocks:
             machine=self.machine,
         )
         return MachineError(f"{self.stream.describe(place)} {text}\n  {self.stream.line(place)}")
+
+
+def needs_waits(machine: Machine, unit: ExecutionUnit) -> bool:
+    """Whether the CPU has to wait for what a unit does with its memory: hardware does not, or there is a call."""
+    return not unit.is_interlocked or any(unit in i.waits for i in machine.instructions.values())
 
 
 def _token_queues(machine: Machine, cores: int) -> dict[tuple[TokenQueue, int], int]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _FIELDS = (
     "count: lane kind argument waited cycles latency spans first end access holds resource hold "
-    "lanes: causes: cores: queue interlocked strict core dispatch: host: ports cause refuses depth history tokens "
-    "next stop now free issued started done written writer read port pushes takes pushed taken start stalls blocked "
-    "fault: place:"
+    "lanes: causes: cores: queue strict core interlocked fenced is_cpu dispatch: host: ports cause refuses depth "
+    "history tokens next stop now free issued started done written writer read port pushes takes pushed taken "
+    "start stalls blocked fault: place:"
 )
 """Those of tir_accel_run: with a colon a number, else an array."""
 

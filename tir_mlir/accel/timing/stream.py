@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tir_mlir.accel.cores import iterations_by_core
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.program import Allocate, Clipped, For, HostCode, Issue, MachineProgram, Node, Value, When
 from tir_mlir.dialect.symbolic import IntExpr, as_expr, evaluate
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 
     Integers: TypeAlias = NDArray[np.int64]
     Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+
+
+CPU = ExecutionUnit("cpu", 1)
+"""What executes the statements of a program that are not instructions: it issues nothing meanwhile."""
+STATEMENTS = MachineInstruction("", "statements of the CPU", CPU, (), (), 0, 0, (), {}, None)
 
 
 @dataclass(eq=False)
@@ -39,6 +46,8 @@ class Executions:
     """The operands that are numbers."""
     places: Integers
     """Its places among all instructions of the run."""
+    statements: HostCode | None = None
+    """What it is if it is not an instruction."""
 
     @property
     def count(self) -> int:
@@ -113,14 +122,17 @@ def _body(body: Sequence[Node], loops: tuple[str, ...], values: Mapping[str, Int
     """Read a body that runs `count` times, with these values of the loops around it."""
     issued, parts = np.zeros(count, np.int64), list[_Part]()
     for node in body:
-        if isinstance(node, Allocate | HostCode):  # the time of the CPU's own statements is not known
+        if isinstance(node, Allocate):
             continue
         if isinstance(node, For):
             more, made = _loop(node, loops, values, count)
         elif isinstance(node, When):
             more, made = _condition(node, loops, values, count)
-        else:
+        elif isinstance(node, Issue):
             more, made = _issue(node, loops, values, count)
+        else:
+            more, made = _issue(Issue(STATEMENTS, {}, {}, node.line), loops, values, count)
+            made[0].made.statements = node
         for part in made:
             part.made.places += issued[part.context]
         issued += more

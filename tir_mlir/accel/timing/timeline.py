@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tir_mlir.accel.timing.clocks import CAUSES, WAITS, Clocks, Times
-from tir_mlir.accel.timing.stream import read_stream
+from tir_mlir.accel.timing.stream import CPU, read_stream
 
 if TYPE_CHECKING:
     from tir_mlir.accel.program import MachineBuffer, MachineProgram
@@ -58,14 +58,15 @@ def measure(program: MachineProgram, placed: Mapping[MachineBuffer, int]) -> Tim
     works = clocks.arrays["kind"] != WAITS
     busy = np.bincount(clocks.arrays["lane"][works], times.busy[works], len(clocks.lanes)).astype(np.int64)
     timeline = Timeline(times.cycles, clocks=clocks, times=times)
-    timeline.busy = {lane.name: int(b) for lane, b in zip(clocks.lanes, busy, strict=True)}
+    timeline.busy = {lane.name: int(b) for lane, b in zip(clocks.lanes, busy, strict=True) if lane.unit != CPU}
     for lane, stalls in zip(clocks.lanes, times.stalls.tolist(), strict=True):
-        timeline.waits.update({(lane.name, cause): n for cause, n in zip(CAUSES, stalls, strict=True) if n})
+        if lane.unit != CPU:
+            timeline.waits.update({(lane.name, cause): n for cause, n in zip(CAUSES, stalls, strict=True) if n})
     queue, wait = times.blocked.sum(0).tolist()
     for lane, full, waited in zip(clocks.lanes, queue, wait, strict=True):
         timeline.blocked.update({f"the queue of {lane.name}": full} if full else {})
         timeline.blocked.update({f"a wait for {lane.name}": waited} if waited else {})
     for made in sorted(clocks.stream.tables, key=lambda t: int(t.places[0]) if t.count else 0):
-        timeline.issued[made.issue.instruction.name] += made.count
+        timeline.issued[made.issue.instruction.name] += made.count if made.statements is None else 0
     timeline.issued = Counter({name: n for name, n in timeline.issued.items() if n})
     return timeline
