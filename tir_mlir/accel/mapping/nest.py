@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
 from tir_mlir.accel.mapping.roles import Role
 from tir_mlir.accel.operands import MemorySpace
-from tir_mlir.dialect.computation import Form, NotRaisable, OpNode, leaves, raise_form
+from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, raise_form
 from tir_mlir.dialect.diagnostics import MachineError, ScheduleError
 from tir_mlir.dialect.ir import Loop, enter_context
 from tir_mlir.schedule import BlockHandle, Schedule
@@ -32,28 +32,41 @@ class NestAxis:
 
 @dataclass(frozen=True)
 class TiledBuffer:
-    """A buffer in a memory of the machine, as the block uses it: the axes in each of its dimensions with their factors,
-    and the dimensions of a tile: that of the rows, if there is one, and that of the elements of a row."""
+    """A buffer in a memory of the machine: the axis that is each of its indices, and of a tile the shape, how many of
+    its dimensions count rows, and the dimension of the buffer for each."""
 
     name: str
     memory: MemorySpace
-    indices: tuple[dict[int, int], ...]
-    row: int | None
-    column: int
+    indices: tuple[int, ...]
+    shape: tuple[int, ...]
+    grid: int
+    dims: tuple[int, ...]
 
     @property
     def axes(self) -> set[int]:
         """The axes on which its element depends."""
-        return {axis for index in self.indices for axis in index}
+        return {*self.indices}
+
+    def rows(self, sizes: Sequence[int]) -> int:
+        """The rows that it takes with so many elements in each dimension."""
+        count = 1
+        for dim, size in enumerate(sizes):
+            tile = self.dims.index(dim) if dim in self.dims else None
+            if tile is None or (tile == 0 and self.grid):
+                count *= size
+            else:
+                count *= -(-size // self.shape[tile]) * (self.shape[tile] if tile < self.grid else 1)
+        return count
 
     def layout(self) -> Callable[..., tuple[object, ...]]:
-        """Tiles of columns outside, rows inside: the rows of a tile are adjacent."""
-        width, row, column = self.memory.width, self.row, self.column
+        """Tiles outside, and inside the rows of a tile, one after the other."""
+        first, rest = self.dims[: min(self.grid, 1)], self.dims[min(self.grid, 1) :]
+        sizes = dict(zip(self.dims, self.shape, strict=True))
 
         def tiled(*indices: int) -> tuple[object, ...]:
-            others = [i for d, i in enumerate(indices) if d not in (row, column)]
-            rows = [] if row is None else [indices[row]]
-            return (*others, indices[column] // width, *rows, indices[column] % width)
+            others = [i for d, i in enumerate(indices) if d not in self.dims]
+            tiles = [indices[d] // sizes[d] for d in rest]
+            return (*others, *tiles, *(indices[d] for d in first), *(indices[d] % sizes[d] for d in rest))
 
         return tiled
 
@@ -63,9 +76,10 @@ class CopiedOperand:
     """An operand that a copy brings into a memory."""
 
     buffer: TiledBuffer
-    position: int
-    """Among what the block reads."""
     copy: Role
+    is_reindexed: bool
+    """Whether its indices are expressions of axes, such as those of a convolution: the copy has an element for each
+    value of the axes."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,11 @@ class Nest:
 
     @property
     def is_ragged(self) -> bool:
-        return any(axis.extent % axis.tile for axis in self.axes)
+        return self.pads(range(len(self.axes)))
+
+    def pads(self, axes: Iterable[int]) -> bool:
+        """Whether one of these axes is padded to whole tiles."""
+        return any(self.axes[a].extent % self.axes[a].tile for a in axes)
 
 
 def form_of(sch: Schedule, block: BlockHandle) -> tuple[Form, list[str]]:
@@ -148,19 +166,20 @@ def _plan(
         if extent is None:
             raise MachineError(f"iter {iter_name} has a size that a call decides; the program of a machine has numbers")
         axes.append(NestAxis(iter_name, axis.kind, extent, tiles.get(number, 1)))
-    reads = [n for n in dict.fromkeys(leaves(form.payload)) if n != form.output]
     copies = []
     for number in role.sources:
         buffer = _buffer(form, pairing, number)
         if buffer is not None:
-            copies.append(
-                CopiedOperand(buffer, reads.index(pairing.operands[number]), _copy(roles, form, pairing, number))
-            )
+            is_ragged = any(axes[a].extent % axes[a].tile for a in buffer.axes)
+            copy = _copy(roles, form, pairing, number, is_ragged)
+            copies.append(CopiedOperand(buffer, copy, not _is_plain(form.operands[pairing.operands[number]])))
     result = _buffer(form, pairing, role.form.output)
     if result is None:
         raise MachineError("its result is not in a memory of the machine")
+    if not _is_plain(form.operands[form.output]):
+        raise MachineError("an index of its result is not an iter")
     store = _store(sch, roles, form, pairing, result, last)
-    return Nest(name, tuple(axes), pairing, tuple(copies), result, _fill(roles, form, role), store, last)
+    return Nest(name, tuple(axes), pairing, tuple(copies), result, _fill(roles, form, pairing), store, last)
 
 
 def _buffer(form: Form, pairing: Pairing, number: int) -> TiledBuffer | None:
@@ -168,62 +187,95 @@ def _buffer(form: Form, pairing: Pairing, number: int) -> TiledBuffer | None:
     tile, operand = pairing.role.tiles[number], form.operands[pairing.operands[number]]
     if tile.memory is None:
         return None
-    indices = tuple({a: f for a, f in enumerate(row) if f} for row in operand.rows)
-    dims = [_dimension(form, pairing, number, n) for n in range(len(tile.shape))]
-    if len(dims) not in (1, 2) or None in dims:
-        raise MachineError(f"operand {tile.name} is not made of rows")
-    column = dims[-1]
-    assert column is not None
-    return TiledBuffer(operand.buffer.name, tile.memory, indices, dims[0] if len(dims) == 2 else None, column)
+    indices = tuple(axis for row in operand.rows for axis, factor in enumerate(row) if factor)
+    iterators = pairing.role.dims[number]
+    if None in iterators or len({*iterators}) < len(iterators):
+        raise MachineError(f"operand {tile.name} has indices that are not single iterators")
+    dims = tuple(indices.index(pairing.axes[n]) for n in iterators if n is not None)
+    return TiledBuffer(operand.buffer.name, tile.memory, indices, tile.shape, len(tile.grid), dims)
 
 
-def _dimension(form: Form, pairing: Pairing, number: int, dimension: int) -> int | None:
-    """The dimension of the block's buffer for a dimension of a tile."""
-    iterator = pairing.role.dims[number][dimension]
-    if iterator is None:
-        return None
-    rows = form.operands[pairing.operands[number]].rows
-    return next(d for d, row in enumerate(rows) if row[pairing.axes[iterator]])
+def _is_plain(operand: Operand) -> bool:
+    """Whether each index is an axis."""
+    plain = all(sorted(row)[-1:] == [1] and sum(map(bool, row)) == 1 for row in operand.rows)
+    return plain and all(b.as_constant() == 0 for b in operand.base)
 
 
-def _copy(roles: Sequence[Role], form: Form, pairing: Pairing, number: int) -> Role:
-    """The cheapest instruction that copies an operand from the memory of the CPU."""
-    tile, rows = pairing.role.tiles[number], form.operands[pairing.operands[number]].rows
-    able = [r for r in roles if r.moves and r.written.memory == tile.memory and r.tiles[r.sources[0]].memory is None]
+def _copy(roles: Sequence[Role], form: Form, pairing: Pairing, number: int, is_ragged: bool) -> Role:
+    """The cheapest instruction that copies an operand from the memory of the CPU; for tiles at edges one with masks, if
+    there is one."""
+    tile = pairing.role.tiles[number]
+    able = [
+        r
+        for r in roles
+        if r.moves and r.written.memory == tile.memory and r.tiles[r.sources[0]].memory is None
+        if (r.written.row, r.written.dtype) == (tile.row, tile.dtype)
+    ]
     if not able:
         raise MachineError(f"no instruction copies from the memory of the CPU into {_memory_name(tile.memory)}")
     reasons = []
-    for role in sorted(able, key=lambda r: r.cycles / r.tiles[r.form.output].shape[0]):
-        source = role.sources[0]
-        dims = []
-        for iterator in role.dims[source]:
-            own = next((d for d, n in enumerate(role.dims[role.form.output]) if n == iterator), None)
-            dims.append(None if own is None else _dimension(form, pairing, number, own))
-        if None in dims or len(dims) != len(tile.shape):
-            reasons.append(f"{role} reads a tile of {len(dims)} dimensions")
-        elif dims != sorted(d for d in dims if d is not None) or dims[-1] != len(rows) - 1:
-            name = form.operands[pairing.operands[number]].buffer.name
-            reasons.append(
-                f"{role} reads rows of adjacent elements; dimension {dims[-1]} of {name} is not its last one"
-            )
-        else:
+    for role in sorted(able, key=lambda r: (is_ragged and not r.masks, r.cycles / r.rows)):
+        if (reason := _copy_difference(form, pairing, number, role)) is None:
             return role
+        reasons.append(f"{role} {reason}")
     raise MachineError(f"operand {tile.name}: {'; '.join(reasons)}")
+
+
+def _copy_difference(form: Form, pairing: Pairing, number: int, copy: Role) -> str | None:
+    """Why an instruction does not copy an operand; None if it does."""
+    tile, operand = pairing.role.tiles[number], form.operands[pairing.operands[number]]
+    name, written = operand.buffer.name, copy.dims[copy.form.output]
+    if len(written) != len(tile.shape) or any(
+        a % b for a, b in zip(tile.shape[1:], copy.written.shape[1:], strict=True)
+    ):
+        return f"writes tiles of {' x '.join(map(str, copy.written.shape))}"
+    dims = []
+    for iterator in copy.dims[copy.sources[0]]:
+        if iterator is None or iterator not in written:
+            return "reads at an index that is not an iterator"
+        own = pairing.role.dims[number][written.index(iterator)]
+        axis = None if own is None else pairing.axes[own]
+        dims.append(next(d for d, row in enumerate(operand.rows) if axis is not None and row[axis]))
+    if len(dims) != len(tile.shape):
+        return f"reads a tile of {len(dims)} dimensions"
+    if dims != sorted(dims) or dims[-1] != len(operand.rows) - 1:
+        return f"reads rows of adjacent elements; dimension {dims[-1]} of {name} is not its last one"
+    return None
 
 
 def _memory_name(memory: MemorySpace | None) -> str:
     return "the memory of the CPU" if memory is None else memory.name
 
 
-def _fill(roles: Sequence[Role], form: Form, role: Role) -> Role | None:
-    """The instruction that sets the result before a sum."""
+def _fill(roles: Sequence[Role], form: Form, pairing: Pairing) -> Role | None:
+    """The instruction that sets the result before a sum: to a number, or to what an operand has there."""
+    role = pairing.role
     if form.init is None or role.form.init is not None:
         return None
     same = [r for r in roles if r.written.memory == role.written.memory and r.written.shape == role.written.shape]
-    fills = [r for r in same if r.form.payload == form.init]
-    if not fills and isinstance(form.init, OpNode):
+    if isinstance(form.init, Leaf):
+        fills = [r for r in same if r.moves and _starts_from(form, pairing, r, form.init.operand)]
+    else:
+        fills = [r for r in same if r.form.payload == form.init]
+    if not fills:
         raise MachineError(f"no instruction sets a tile of {_memory_name(role.written.memory)} to its start value")
-    return min(fills, key=lambda r: r.cycles) if fills else None
+    return min(fills, key=lambda r: r.cycles)
+
+
+def _starts_from(form: Form, pairing: Pairing, fill: Role, operand: int) -> bool:
+    """Whether an instruction sets a tile of the result to the elements of an operand in the memory of the CPU."""
+    source, out = fill.sources[0], pairing.role.dims[pairing.role.form.output]
+    if fill.tiles[source].memory is not None or fill.tiles[source].dtype != form.operands[operand].buffer.dtype:
+        return False
+    written = fill.dims[fill.form.output]
+    wanted = []
+    for row in form.operands[operand].rows:
+        axes = [a for a, factor in enumerate(row) if factor]
+        found = [n for n in out if n is not None and [pairing.axes[n]] == axes]
+        if len(found) != 1:
+            return False
+        wanted.append(written[out.index(found[0])])
+    return wanted == [*fill.dims[source]]
 
 
 def _store(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tir_mlir.accel.mapping.roles import Role
-from tir_mlir.dialect.computation import Form, Leaf, alignments
+from tir_mlir.dialect.computation import Form, Leaf, alignments, leaves
 from tir_mlir.dialect.computation.scalar_tree import Guard, Tree, correspondences
 
 _LATER = ("init:", "iterators:")
@@ -60,7 +60,7 @@ def _operands(block: Form, role: Role) -> Iterator[tuple[int, ...]]:
             continue
         there = {a.operand: b.operand for a, b in pairs.items() if isinstance(a, Leaf) and isinstance(b, Leaf)}
         operands = tuple(there.get(n, -1) for n in range(len(role.tiles)))
-        complete = -1 not in operands and {*operands} >= {*range(len(block.operands))}
+        complete = -1 not in operands and {*operands} >= {*leaves(block.payload)}
         dtypes = complete and all(
             block.operands[n].buffer.dtype == t.dtype for n, t in zip(operands, role.tiles, strict=True)
         )

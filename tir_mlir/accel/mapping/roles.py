@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.machine import Machine
@@ -60,7 +61,7 @@ class Role:
     @property
     def rows(self) -> int:
         """The rows that it writes, where that is in a memory of the machine."""
-        return self.written.shape[0] if len(self.written.shape) > 1 else 1
+        return prod(self.written.grid)
 
     @property
     def masks(self) -> bool:

@@ -42,27 +42,50 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling) -> None:
 
 def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[list[BlockHandle], BlockHandle]:
     """Put the operands and the result into memories of the machine. Returns what copies and what stores them."""
-    result = nest.result
+    names = {c: c.buffer.name for c in nest.copies}
+    windows = {c: _read_by_axes(sch, nest, block, c.buffer) for c in nest.copies if c.is_reindexed}
+    names |= {c: str(sch.get(made).writes[0]) for c, made in windows.items()}
     if nest.is_ragged:
         sch.pad_einsum(block, nest.padding)
     copies = []
     for operand in nest.copies:
-        scope = operand.buffer.memory.scope
-        if nest.is_ragged and any(nest.axes[a].extent % nest.axes[a].tile for a in operand.buffer.axes):
-            copy = sch.get_block(f"{operand.buffer.name}_pad")
-            sch.set_scope(copy, 0, scope)
+        scope, name, window = operand.buffer.memory.scope, names[operand], windows.get(operand)
+        padded = nest.pads(operand.buffer.axes)
+        if padded and window is not None:
+            sch.compute_inline(window)
+        if padded and not operand.copy.masks:  # the CPU pads it
+            copies.append(sch.cache_read(block, f"{name}_pad", scope))
+        elif padded or window is not None:
+            copies.append(sch.get_block(f"{name}_pad") if padded or window is None else window)
+            sch.set_scope(copies[-1], 0, scope)
         else:
-            copy = sch.cache_read(block, operand.buffer.name, scope)
-        copies.append(copy)
-    padded = nest.is_ragged and any(nest.axes[a].extent % nest.axes[a].tile for a in result.axes)
-    if nest.epilogue is None and not padded:
-        return copies, sch.cache_write(block, 0, result.memory.scope)
+            copies.append(sch.cache_read(block, name, scope))
+    return copies, _place_result(sch, nest, block)
+
+
+def _read_by_axes(sch: Schedule, nest: Nest, block: BlockHandle, buffer: TiledBuffer) -> BlockHandle:
+    """Copy what a block reads at expressions of its axes, into a buffer whose indices are these axes."""
+    iters = [i.name for i in sch.get(block).iter_vars]
+    positions = [iters.index(nest.axes[axis].name) for axis in buffer.indices]
+
+    def by_axes(*indices: int) -> tuple[int, ...]:
+        return tuple(indices[n] for n in positions)
+
+    return sch.reindex_cache_read(block, buffer.name, "global", by_axes)
+
+
+def _place_result(sch: Schedule, nest: Nest, block: BlockHandle) -> BlockHandle:
+    """Put the result into a memory of the machine. Returns what stores it."""
+    result = nest.result
+    padded = nest.pads(result.axes)
+    if nest.epilogue is None and (not padded or not nest.store.masks):  # padded: the CPU takes out the result
+        return sch.cache_write(block, 0, result.memory.scope)
     sch.set_scope(block, 0, result.memory.scope)
     if nest.epilogue is None:
-        return copies, sch.get_block(f"{result.name}_pad")
+        return sch.get_block(f"{result.name}_pad")
     if padded:
         sch.compute_inline(f"{result.name}_pad")
-    return copies, sch.get_block(nest.epilogue)
+    return sch.get_block(nest.epilogue)
 
 
 def _tile(sch: Schedule, nest: Nest, tiling: Tiling, block: BlockHandle) -> tuple[list[LoopHandle], LoopHandle]:
@@ -97,16 +120,14 @@ def _tensorize_copy(
     """Split the loops of a copy by the tile of its instruction. operand: its tile in the memory of the machine."""
     by_iter = loops_by_iter(sch, block, skipped)
     loops = list(by_iter.values())
-    extents = {d: i.dom.extent for d, i in enumerate(sch.get(block).iter_vars)}
-    by_dim = {d: by_iter[i.name] for d, i in enumerate(sch.get(block).iter_vars) if i.name in by_iter}
-    shape = role.tiles[operand].shape
-    wanted = {buffer.column: shape[-1]} | ({} if buffer.row is None else {buffer.row: shape[0]})
+    iters = sch.get(block).iter_vars
     inner = []
-    for dim in sorted(wanted):
-        if extents[dim] == 1:  # its index is a constant: a tile of one
+    for dim, size in sorted(zip(buffer.dims, role.tiles[operand].shape, strict=True)):
+        if iters[dim].dom.extent == 1:  # its index is a constant: a tile of one
             continue
-        first, second = sch.split(by_dim[dim], [None, wanted[dim]])
-        loops[loops.index(by_dim[dim])] = first
+        loop = by_iter[iters[dim].name]
+        first, second = sch.split(loop, [None, size])
+        loops[loops.index(loop)] = first
         inner.append(second)
     if inner:
         sch.reorder(*loops, *inner)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
-from math import inf, prod
+from math import prod
 
 from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, TiledBuffer
-from tir_mlir.accel.mapping.roles import Role
 from tir_mlir.accel.operands import MemorySpace
 
 _SIZES = 8
@@ -88,7 +87,7 @@ def used_rows(nest: Nest, tiling: Tiling) -> dict[MemorySpace, int]:
     used = {nest.result.memory: result_rows(nest, tiling.parts)}
     outer = tiling.outer(nest)
     for copy, level in zip(nest.copies, tiling.levels, strict=True):
-        rows = prod(_tile_counts(nest, copy.buffer, copy.copy, tiling, outer[: level + 1])) * copy.copy.rows
+        rows = copy.buffer.rows(_sizes_of(nest, copy.buffer, tiling, outer[: level + 1]))
         memory = copy.buffer.memory
         used[memory] = used.get(memory, 0) + rows * tiling.planes(level)
     return used
@@ -96,25 +95,13 @@ def used_rows(nest: Nest, tiling: Tiling) -> dict[MemorySpace, int]:
 
 def result_rows(nest: Nest, parts: Sequence[int]) -> int:
     """The rows of the result of one part."""
-    rows = 1
-    for dim, index in enumerate(nest.result.indices):
-        for axis in index:
-            found = nest.axes[axis]
-            size = parts[axis] * found.tile
-            rows *= -(-size // nest.result.memory.width) if dim == nest.result.column else size
-    return rows
+    return nest.result.rows([parts[a] * nest.axes[a].tile for a in nest.result.indices])
 
 
-def _tile_counts(nest: Nest, buffer: TiledBuffer, role: Role, tiling: Tiling, fixed: Sequence[int]) -> Iterator[int]:
-    """The tiles of a copied buffer in each dimension; `fixed`: the axes of which there is one part only."""
-    for dim, index in enumerate(buffer.indices):
-        span = 1
-        for axis, factor in index.items():
-            found = nest.axes[axis]
-            tiles = tiling.parts[axis] if axis in fixed else found.tiles
-            span += factor * (tiles * found.tile - 1)
-        unit = buffer.memory.width if dim == buffer.column else role.rows if dim == buffer.row else 1
-        yield -(-span // unit)
+def _sizes_of(nest: Nest, buffer: TiledBuffer, tiling: Tiling, fixed: Sequence[int]) -> list[int]:
+    """The elements of a copied buffer in each dimension; `fixed`: the axes of which there is one part only."""
+    tiles = [tiling.parts[a] if a in fixed else nest.axes[a].tiles for a in buffer.indices]
+    return [count * nest.axes[a].tile for count, a in zip(tiles, buffer.indices, strict=True)]
 
 
 def moved_rows(nest: Nest, tiling: Tiling) -> int:
@@ -130,7 +117,9 @@ def moved_rows(nest: Nest, tiling: Tiling) -> int:
 
 def _copies(nest: Nest, copy: CopiedOperand, tiling: Tiling, fixed: Sequence[int]) -> int:
     """The instructions of one run of a copy."""
-    return prod(_tile_counts(nest, copy.buffer, copy.copy, tiling, fixed))
+    tile = dict(zip(copy.buffer.dims, copy.copy.written.shape, strict=True))
+    sizes = _sizes_of(nest, copy.buffer, tiling, fixed)
+    return prod(-(-size // tile.get(dim, 1)) for dim, size in enumerate(sizes))
 
 
 def cycles(nest: Nest, tiling: Tiling) -> float:
@@ -163,7 +152,7 @@ def cycles(nest: Nest, tiling: Tiling) -> float:
             time = trips * max(time + max(0.0, burst - queued), load) + load + latency
         else:
             time = trips * (time + load + latency * bool(here))
-    return time if time < inf else inf
+    return time
 
 
 def _around(nest: Nest, tiling: Tiling, queued: int) -> float:
