@@ -7,6 +7,7 @@ import pytest
 from programs.systolic import product, systolic
 
 from tir_mlir import accel
+from tir_mlir.accel.machines import gemmini, npu, tmm16
 from tir_mlir.errors import MachineError
 from tir_mlir.schedule import Schedule
 from tir_mlir.script import tir as T
@@ -47,6 +48,123 @@ def test_its_steps_are_a_trace() -> None:
     again = Schedule(product(48, 32, 16))
     mapped.schedule.trace.apply_to_schedule(again, remove_postproc=False)
     assert again.mod.script() == mapped.schedule.mod.script()
+
+
+def columns(m: int, n: int, k: int, dtype: str, out: str):
+    """A product whose second operand has a row for each column of the result."""
+
+    @T.prim_func
+    def main(A: T.Buffer((m, k), dtype), B: T.Buffer((n, k), dtype), C: T.Buffer((m, n), out)):
+        for i, j, r in T.grid(m, n, k):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, r])
+                with T.init():
+                    C[vi, vj] = T.Cast(out, 0)
+                C[vi, vj] += T.Cast(out, A[vi, vk]) * T.Cast(out, B[vj, vk])
+
+    return main
+
+
+@pytest.mark.parametrize("shape", [(32, 48, 16), (33, 20, 17)])
+def test_the_cpu_pads_what_copies_cannot(shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    rng = np.random.default_rng(0)
+    a, b, c = rng.random((m, k), np.float32), rng.random((n, k), np.float32), np.zeros((m, n), np.float32)
+    accel.map(columns(*shape, "float32", "float32"), tmm16()).build().main(a, b, c)
+    np.testing.assert_allclose(c, a @ b.T, rtol=1e-5)
+
+
+def test_a_product_of_other_tiles_is_mapped() -> None:
+    rng = np.random.default_rng(0)
+    a, b, c = (
+        rng.integers(-9, 9, (33, 65), np.int8),
+        rng.integers(-9, 9, (17, 65), np.int8),
+        np.zeros((33, 17), np.int32),
+    )
+    accel.map(columns(33, 17, 65, "int8", "int32"), npu()).build().main(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.T.astype(np.int32))
+
+
+def layer(m: int, n: int, k: int):
+    """A dense layer of int8 with a bias."""
+
+    @T.prim_func
+    def main(
+        X: T.Buffer((m, k), "int8"), W: T.Buffer((k, n), "int8"), D: T.Buffer((n,), "int32"),
+        Y: T.Buffer((m, n), "int8"),
+    ):  # fmt: skip
+        S = T.alloc_buffer((m, n), "int32")
+        for i, j, r in T.grid(m, n, k):
+            with T.block("S"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, r])
+                with T.init():
+                    S[vi, vj] = D[vj]
+                S[vi, vj] += T.Cast("int32", X[vi, vk]) * T.Cast("int32", W[vk, vj])
+        for i, j in T.grid(m, n):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = T.Cast(
+                    "int8",
+                    T.max(
+                        T.min(T.round(T.Cast("float32", S[vi, vj]) * T.float32(2.0**-9)), T.float32(127)),
+                        T.float32(0),
+                    ),
+                )
+
+    return main
+
+
+@pytest.mark.parametrize("shape", [(16, 32, 16), (33, 20, 17)])
+def test_a_bias_starts_the_sum(shape: tuple[int, int, int]) -> None:
+    mapped = accel.map(layer(*shape), gemmini())
+    a, b = data(*shape)
+    bias, c = np.arange(shape[1], dtype=np.int32) * 500, np.zeros(shape[:2], np.int8)
+    mapped.build().main(a, b, bias, c)
+    sums = (a.astype(np.int32) @ b.astype(np.int32) + bias).astype(np.float32) * np.float32(2.0**-9)
+    np.testing.assert_array_equal(c, np.clip(np.round(sums), 0, 127).astype(np.int8))
+    assert "gemmini.mvin3_bias sets it, gemmini.mvout_relu stores it" in str(mapped)
+
+
+def convolution(height: int, width: int, channels: int, outputs: int, stride: int):
+    rows, columns = (height - 3) // stride + 1, (width - 3) // stride + 1
+
+    @T.prim_func
+    def main(
+        P: T.Buffer((height, width, channels), "int8"), K: T.Buffer((3, 3, channels, outputs), "int8"),
+        Y: T.Buffer((rows, columns, outputs), "int8"),
+    ):  # fmt: skip
+        S = T.alloc_buffer((rows, columns, outputs), "int32")
+        for y, x, o, ry, rx, c in T.grid(rows, columns, outputs, 3, 3, channels):
+            with T.block("S"):
+                vy, vx, vo, vry, vrx, vc = T.axis.remap("SSSRRR", [y, x, o, ry, rx, c])
+                with T.init():
+                    S[vy, vx, vo] = 0
+                S[vy, vx, vo] += T.Cast("int32", P[vy * stride + vry, vx * stride + vrx, vc]) * T.Cast(
+                    "int32", K[vry, vrx, vc, vo]
+                )
+        for y, x, o in T.grid(rows, columns, outputs):
+            with T.block("Y"):
+                vy, vx, vo = T.axis.remap("SSS", [y, x, o])
+                Y[vy, vx, vo] = T.Cast(
+                    "int8",
+                    T.max(
+                        T.min(T.round(T.Cast("float32", S[vy, vx, vo]) * T.float32(2.0**-9)), T.float32(127)),
+                        T.float32(0),
+                    ),
+                )
+
+    return main
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_convolution_reads_windows(stride: int) -> None:
+    rng = np.random.default_rng(0)
+    x, k = rng.integers(-128, 128, (9, 21, 20), np.int8), rng.integers(-128, 128, (3, 3, 20, 17), np.int8)
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.int32), (3, 3), (0, 1))[::stride, ::stride]
+    sums = np.einsum("yxcuv,uvco->yxo", windows, k.astype(np.int32))
+    y = np.zeros(sums.shape, np.int8)
+    accel.map(convolution(9, 21, 20, 17, stride), systolic()).build().main(x, k, y)
+    np.testing.assert_array_equal(y, np.clip(np.round(sums.astype(np.float32) * np.float32(2.0**-9)), 0, 127))
 
 
 def test_a_block_that_no_instruction_computes_is_named() -> None:

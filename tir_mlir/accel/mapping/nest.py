@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
@@ -12,7 +12,7 @@ from tir_mlir.accel.operands import MemorySpace
 from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, raise_form
 from tir_mlir.dialect.diagnostics import MachineError, ScheduleError
 from tir_mlir.dialect.ir import Loop, enter_context
-from tir_mlir.schedule import BlockHandle, Schedule
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import loops_by_iter
 
 
@@ -80,6 +80,8 @@ class CopiedOperand:
     is_reindexed: bool
     """Whether its indices are expressions of axes, such as those of a convolution: the copy has an element for each
     value of the axes."""
+    is_strided: bool = False
+    """Whether tiles have steps between their elements: the CPU makes that copy first."""
 
 
 @dataclass(frozen=True)
@@ -114,25 +116,48 @@ class Nest:
         return any(self.axes[a].extent % self.axes[a].tile for a in axes)
 
 
-def form_of(sch: Schedule, block: BlockHandle) -> tuple[Form, list[str]]:
-    """The form of a block, and the iters that its axes are. Errors: MachineError."""
+@dataclass(frozen=True)
+class RaisedBlock:
+    """The form of a block, the iters that its axes are, and the form of its init where that reads an operand."""
+
+    form: Form
+    iters: list[str]
+    start: Form | None = None
+    keep: Schedule | None = field(default=None, repr=False)
+    """What the forms are of, if it is not the schedule."""
+
+
+def raise_block(sch: Schedule, block: BlockHandle) -> RaisedBlock:
+    """The form of a block. Errors: MachineError."""
     name = sch.get(block).name
     try:
         iters = list(loops_by_iter(sch, block))
-        outermost = sch.get_loops(block)[0]
-        with enter_context():
-            loop = sch.executor.view(outermost, sch.executor.version)
-            assert isinstance(loop, Loop)
-            return raise_form(loop, guarded=True), iters
+        loops = sch.get_loops(block)
+        try:
+            return RaisedBlock(_form(sch, loops[0]), iters)
+        except NotRaisable:
+            trial = sch.copy()
+            if not trial.can_decompose_reduction(block, loops[0]):
+                raise
+            start = trial.get_loops(trial.decompose_reduction(block, loops[0]))[0]
+            return RaisedBlock(_form(trial, trial.get_loops(block)[0]), iters, _form(trial, start), trial)
     except (NotRaisable, ScheduleError, IndexError) as error:
         raise MachineError(f"block {name} cannot be mapped: {error}") from error
+
+
+def _form(sch: Schedule, loop: LoopHandle) -> Form:
+    with enter_context():
+        view = sch.executor.view(loop, sch.executor.version)
+        assert isinstance(view, Loop)
+        return raise_form(view, guarded=True)
 
 
 def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: BlockHandle, last: str | None) -> Nest:
     """The instructions for a block. last: the block that computes with its result. Errors: MachineError that names the
     block, and the nearest instruction with its differences."""
     name = sch.get(block).name
-    form, iters = form_of(sch, block)
+    raised = raise_block(sch, block)
+    form = raised.form
     refused: list[str] = []
     for role in sorted(roles, key=lambda r: -len(r.read)):
         if role.moves or role.fills:
@@ -142,7 +167,7 @@ def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: Blo
             refused.append(f"{role}: {difference(form, role)}")
         for pairing in ways:
             try:
-                return _plan(sch, roles, name, form, iters, pairing, last)
+                return _plan(sch, roles, name, raised, pairing, last)
             except MachineError as error:
                 refused.append(f"{role}: {error}")
     nearest = min(refused, key=len, default="the machine has no instruction that computes")
@@ -153,15 +178,14 @@ def _plan(
     sch: Schedule,
     roles: Sequence[Role],
     name: str,
-    form: Form,
-    iters: Sequence[str],
+    raised: RaisedBlock,
     pairing: Pairing,
     last: str | None,
 ) -> Nest:
-    role = pairing.role
+    role, form = pairing.role, raised.form
     tiles = dict(zip(pairing.axes, role.extents, strict=True))
     axes = []
-    for number, (axis, iter_name) in enumerate(zip(form.axes, iters, strict=True)):
+    for number, (axis, iter_name) in enumerate(zip(form.axes, raised.iters, strict=True)):
         extent = axis.extent.as_constant()
         if extent is None:
             raise MachineError(f"iter {iter_name} has a size that a call decides; the program of a machine has numbers")
@@ -172,14 +196,16 @@ def _plan(
         if buffer is not None:
             is_ragged = any(axes[a].extent % axes[a].tile for a in buffer.axes)
             copy = _copy(roles, form, pairing, number, is_ragged)
-            copies.append(CopiedOperand(buffer, copy, not _is_plain(form.operands[pairing.operands[number]])))
+            operand = form.operands[pairing.operands[number]]
+            strided = any(row[buffer.indices[d]] > 1 for row in operand.rows for d in buffer.dims)
+            copies.append(CopiedOperand(buffer, copy, not _is_plain(operand), strided))
     result = _buffer(form, pairing, role.form.output)
     if result is None:
         raise MachineError("its result is not in a memory of the machine")
     if not _is_plain(form.operands[form.output]):
         raise MachineError("an index of its result is not an iter")
     store = _store(sch, roles, form, pairing, result, last)
-    return Nest(name, tuple(axes), pairing, tuple(copies), result, _fill(roles, form, pairing), store, last)
+    return Nest(name, tuple(axes), pairing, tuple(copies), result, _fill(roles, raised, pairing), store, last)
 
 
 def _buffer(form: Form, pairing: Pairing, number: int) -> TiledBuffer | None:
@@ -247,14 +273,14 @@ def _memory_name(memory: MemorySpace | None) -> str:
     return "the memory of the CPU" if memory is None else memory.name
 
 
-def _fill(roles: Sequence[Role], form: Form, pairing: Pairing) -> Role | None:
+def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing) -> Role | None:
     """The instruction that sets the result before a sum: to a number, or to what an operand has there."""
-    role = pairing.role
-    if form.init is None or role.form.init is not None:
+    role, form, start = pairing.role, raised.form, raised.start
+    if (form.init is None and start is None) or role.form.init is not None:
         return None
     same = [r for r in roles if r.written.memory == role.written.memory and r.written.shape == role.written.shape]
-    if isinstance(form.init, Leaf):
-        fills = [r for r in same if r.moves and _starts_from(form, pairing, r, form.init.operand)]
+    if start is not None:
+        fills = [r for r in same if r.moves and _starts_from(form, start, pairing, r)]
     else:
         fills = [r for r in same if r.form.payload == form.init]
     if not fills:
@@ -262,20 +288,21 @@ def _fill(roles: Sequence[Role], form: Form, pairing: Pairing) -> Role | None:
     return min(fills, key=lambda r: r.cycles)
 
 
-def _starts_from(form: Form, pairing: Pairing, fill: Role, operand: int) -> bool:
+def _starts_from(form: Form, start: Form, pairing: Pairing, fill: Role) -> bool:
     """Whether an instruction sets a tile of the result to the elements of an operand in the memory of the CPU."""
     source, out = fill.sources[0], pairing.role.dims[pairing.role.form.output]
-    if fill.tiles[source].memory is not None or fill.tiles[source].dtype != form.operands[operand].buffer.dtype:
+    if not isinstance(start.payload, Leaf) or fill.tiles[source].memory is not None:
         return False
-    written = fill.dims[fill.form.output]
-    wanted = []
-    for row in form.operands[operand].rows:
-        axes = [a for a, factor in enumerate(row) if factor]
-        found = [n for n in out if n is not None and [pairing.axes[n]] == axes]
+    operand = start.operands[start.payload.operand]
+    spatial = [n for n, axis in enumerate(form.axes) if axis.kind == "S"]
+    written, wanted = fill.dims[fill.form.output], []
+    for row in operand.rows:
+        axes = [spatial[a] for a, factor in enumerate(row) if factor]
+        found = [d for d, n in enumerate(out) if n is not None and [pairing.axes[n]] == axes]
         if len(found) != 1:
             return False
-        wanted.append(written[out.index(found[0])])
-    return wanted == [*fill.dims[source]]
+        wanted.append(written[found[0]])
+    return wanted == [*fill.dims[source]] and fill.tiles[source].dtype == operand.buffer.dtype
 
 
 def _store(
@@ -291,7 +318,7 @@ def _store(
         if not moving:
             raise MachineError(f"no instruction stores a tile of {result.memory.name} as it is, in {dtype}")
         return min(moving, key=lambda r: r.cycles)
-    epilogue, _ = form_of(sch, sch.get_block(last))
+    epilogue = raise_block(sch, sch.get_block(last)).form
     fitting = [r for r in able if pairings(epilogue, r)]
     if not fitting:
         raise MachineError(f"block {last} is not what {able[0]} stores: {difference(epilogue, able[0])}")

@@ -28,6 +28,7 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling) -> None:
     if nest.fill is not None:
         loops = sch.get_loops(block)
         start = sch.decompose_reduction(block, loops[len(spatial)])
+        _inline_padding(sch, nest, start)
     if tiling.ahead:
         for level in sorted({*levels} - {-1}, reverse=True):
             sch.double_buffer([c for c, at in zip(copies, levels, strict=True) if at == level], outer[level])
@@ -51,16 +52,24 @@ def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[list[
     for operand in nest.copies:
         scope, name, window = operand.buffer.memory.scope, names[operand], windows.get(operand)
         padded = nest.pads(operand.buffer.axes)
-        if padded and window is not None:
+        if padded and window is not None and not operand.is_strided:
             sch.compute_inline(window)
-        if padded and not operand.copy.masks:  # the CPU pads it
-            copies.append(sch.cache_read(block, f"{name}_pad", scope))
+        source = f"{name}_pad" if padded else name
+        if operand.is_strided or (padded and not operand.copy.masks):  # the CPU makes it
+            copies.append(sch.cache_read(block, source, scope))
         elif padded or window is not None:
-            copies.append(sch.get_block(f"{name}_pad") if padded or window is None else window)
+            copies.append(window if window is not None and not padded else sch.get_block(source))
             sch.set_scope(copies[-1], 0, scope)
         else:
-            copies.append(sch.cache_read(block, name, scope))
+            copies.append(sch.cache_read(block, source, scope))
     return copies, _place_result(sch, nest, block)
+
+
+def _inline_padding(sch: Schedule, nest: Nest, start: BlockHandle) -> None:
+    """Let the instruction that sets the result read an operand of the CPU without a padded copy, if it has masks."""
+    for producer in sch.get_producers(start):
+        if nest.fill is not None and nest.fill.masks and sch.get(producer).name.endswith("_pad"):
+            sch.compute_inline(producer)
 
 
 def _read_by_axes(sch: Schedule, nest: Nest, block: BlockHandle, buffer: TiledBuffer) -> BlockHandle:
