@@ -111,6 +111,7 @@ def match(block: Form, intrin: Form) -> IntrinMatch | list[Mismatch]:
     single-point dimensions are ignored.
     """
     block_form, refused = block.canonical(), []
+    found: IntrinMatch | None = None
     for specialized, fixed in specializations(intrin):
         intrin_form = specialized.canonical()
         if fixed and _counts(intrin_form) != _counts(block_form):
@@ -118,8 +119,14 @@ def match(block: Form, intrin: Form) -> IntrinMatch | list[Mismatch]:
         matched = _match(block_form, intrin_form)
         if isinstance(matched, IntrinMatch):
             sizes = {n: SizeValue(Index.constant(size)) for n, size in fixed.items()}
-            return replace(matched, sizes={**sizes, **matched.sizes})
-        refused += matched
+            matched = replace(matched, sizes={**sizes, **matched.sizes})
+            if not any(b.added for b in matched.bindings):
+                return matched
+            found = found or matched  # a view cannot add a dimension: another size may be the one that is 1
+        else:
+            refused += matched
+    if found is not None:
+        return found
     best: dict[str, Mismatch] = {}
     for mismatch in sorted(refused, key=lambda m: m.weight):
         best.setdefault(str(mismatch), mismatch)

@@ -20,6 +20,7 @@ from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi, bare_pointers
 from tir_mlir.passes.lower.loops.registers import REGISTERS
 from tir_mlir.passes.lower.memory import checks
+from tir_mlir.passes.lower.memory.allocs import STATIC_MEMORY
 from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, content_of, location_text
 
 KEEP_ROLLED, MARKS = "tir-lower-keep-rolled", "tir-lower-keep-rolled-marks"
@@ -34,6 +35,7 @@ def lower_to_llvm(
     registers: tuple[int, int] | None = None,
     sites: list[CheckedSite] | None = None,
     follow: Callable[[str, ir.Module], None] | None = None,
+    static_memory: bool = False,
 ) -> int:
     """Lower a module in place to the LLVM dialect, ready for ExecutionEngine and mlir-translate.
 
@@ -41,7 +43,8 @@ def lower_to_llvm(
     `timing` collects seconds by pass; with `registers` (bits of a vector register, number of registers) a
     LoweringWarning reports tiles that do not fit. With `sites`, accesses that are not proved inside their buffer are
     checked when they run; the list receives them. `follow(name, module)` is called after each pass; the upstream ones
-    then run one by one. Returns the maximal constant-size heap use of a function, in bytes.
+    then run one by one. With `static_memory`, buffers of constant size are memory of the module, not of the heap.
+    Returns the maximal constant-size heap use of a function, in bytes.
     Raises LoweringError for a target other than the CPU, and for ops that cannot be lowered.
     """
     if (target or "llvm").split()[0] not in CPU_TARGETS:
@@ -51,6 +54,8 @@ def lower_to_llvm(
         promised, called = abi.noalias_functions(module), called_programs(module)
         units = bare_pointers.unit_parameters(module)
         attrs.put(module.operation, REGISTERS, registers)
+        if static_memory:
+            attrs.put(module.operation, STATIC_MEMORY, True)
         if sites is not None:
             clock.run("tir-lower-checks-mark", lambda: checks.mark(module))
         results = _run_passes(module, clock, single=follow is not None)

@@ -48,8 +48,8 @@ PACKAGES: dict[str, str] = {
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
     "accel": (
-        "build dialect equivalence graph.memory.arena passes.lower runtime schedule schedules.block_queries script "
-        "target targets"
+        "build dialect equivalence graph.memory.arena intrin passes.lower processes runtime schedule "
+        "schedules.block_queries script target targets"
     ),
     # the front of the package
     "tir_mlir": (
@@ -68,6 +68,7 @@ PACKAGES: dict[str, str] = {
 }
 # The parts of the packages, and which other parts of the same package they may import; ".": the modules directly in it.
 PARTS: dict[str, str] = {
+    "accel.checks": ".",
     "dialect.analysis": "calls diagnostics incremental ir presburger",
     "dialect.calls": "diagnostics ir",
     "dialect.computation": "analysis constants diagnostics ir presburger",
@@ -103,6 +104,7 @@ PARTS: dict[str, str] = {
     "passes.schedule.placement": "schedule schedule.edits schedule.inlining schedule.legality",
     "passes.schedule.queries": "schedule schedule.inlining schedule.legality schedule.placement",
     "passes.schedule.reduction": "schedule schedule.caching schedule.edits schedule.inlining schedule.legality",
+    "accel.firmware": ".",
     "accel.timing": ".",
     "ptx.instructions": ".",
     "runtime.cache": "llvm tools",

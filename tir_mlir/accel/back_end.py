@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from tir_mlir.accel.addresses import PlacedProgram, place_buffers
 from tir_mlir.accel.c_source import print_c
 from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.cores import check_cores
+from tir_mlir.accel.firmware import of_functions, write_firmware
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.program import TO_LOOPS, read_program
+from tir_mlir.accel.program import TO_LOOPS, MachineProgram, read_program
 from tir_mlir.accel.simulate import Simulator
 from tir_mlir.accel.timing import Timeline, measure
 from tir_mlir.accel.timing.clocks import Clocks
@@ -28,6 +29,9 @@ from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import files
 from tir_mlir.targets import BackEnd, Compilation, Passes, Stage, register_kind
+
+if TYPE_CHECKING:
+    from tir_mlir.accel.checks.verify_program import ProgramProof
 
 LOOPS = "loops"
 """The value that is the module of loops around instructions."""
@@ -54,8 +58,8 @@ def _place(compilation: Compilation) -> dict[str, PlacedProgram]:
 class MachineFunction:
     """A function of a library for a machine: a call runs it on the model of the machine. Errors: MachineError."""
 
-    def __init__(self, signature: CallSignature, placed: PlacedProgram):
-        self.signature, self.name, self.placed = signature, signature.name, placed
+    def __init__(self, signature: CallSignature, placed: PlacedProgram, scheduled: Callable[[], MachineProgram]):
+        self.signature, self.name, self.placed, self._scheduled = signature, signature.name, placed, scheduled
 
     def __call__(self, *args: object, **named: object) -> None:
         self.simulate(*map(np.asarray, positional_arguments(self.signature, args, named)))
@@ -65,6 +69,15 @@ class MachineFunction:
         check_order(Clocks(read_stream(self.placed.program), self.placed.rows))
         Simulator(self.placed.program, self.placed.rows).run(arrays)
         return self.timeline
+
+    def verify(self) -> ProgramProof:
+        """Prove that the program with its addresses and registers does what its schedule does: each instruction of a
+        run has the operands of the schedule, inside of their buffers, each row that it reads was written last for the
+        same buffer, and registers have the values it needs. `Schedule.verify` proves the schedule. The result is true
+        if so; else its text names instruction, row, loops and line, and what wrote or set the wrong value."""
+        from tir_mlir.accel.checks.verify_program import verify_program
+
+        return verify_program(self.placed, self._scheduled())
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -112,17 +125,33 @@ class MachineCode(CompiledCode):
             raise BuildError(f"{path.name}: the library of a machine is written as C; fix: a name that ends in .c")
         if name is not None and len(self.programs) > 1:
             raise BuildError(f"this library has {len(self.programs)} functions; name= is for one")
-        names = {f: name or (path.stem if f == "main" else f) for f in self.programs}
-        if wrong := [n for n in names.values() if identifier(n).rstrip("_") != n.rstrip("_")]:
-            raise BuildError(f"{wrong[0]!r} is not the name of a function of C; fix: name=")
+        names = self._names(name or path.stem, name)
         files.write_whole({path: self._named_source(names).encode()})
         return [path]
+
+    def write_bare_metal(self, folder: Path, name: str | None, constants: Mapping[str, object]) -> list[Path]:
+        """Write firmware to a folder, see `Library.export`."""
+        name = name or identifier(folder.resolve().name)
+        names = self._names(name)
+        functions = {names[f]: placed for f, placed in self.programs.items()}
+        return write_firmware(folder, of_functions(name, functions, constants), functions)
+
+    def _names(self, of_main: str, of_only: str | None = None) -> dict[str, str]:
+        """The names of the functions in C."""
+        names = {f: of_only or (of_main if f == "main" else f) for f in self.programs}
+        if wrong := [n for n in names.values() if identifier(n).rstrip("_") != n.rstrip("_")]:
+            raise BuildError(f"{wrong[0]!r} is not the name of a function of C; fix: name=")
+        return names
 
 
 def load(compilation: Compilation) -> Library:
     programs: dict[str, PlacedProgram] = compilation.values[PROGRAMS]
     code = MachineCode(programs)
-    functions = {s.name: MachineFunction(s, programs[s.name]) for s in compilation.signatures}
+    loops, machine = compilation.values[LOOPS], cast(Machine, compilation.options.target)
+    functions = {
+        s.name: MachineFunction(s, programs[s.name], partial(read_program, loops, machine, s.name))
+        for s in compilation.signatures
+    }
     return Library(
         compilation.source,
         lambda: compilation.values[LOOPS],

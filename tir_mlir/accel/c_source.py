@@ -6,7 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,9 +34,12 @@ from tir_mlir.dialect.symbolic.expression import SUMS
 from tir_mlir.runtime.drivers.c_entry import C_TYPES
 from tir_mlir.runtime.gpu.source.plain_c import C99, CText
 
+if TYPE_CHECKING:
+    from tir_mlir.accel.machine import Machine
+
 _SLOT = re.compile(r"\{(\w+)(?:\.(row)|\.strides\[(\d+)\])?\}")
 _INDENT = "  "
-_ALIGNED = """#if defined(__GNUC__)
+ALIGNED = """#if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(64)))
 #else
 #define ALIGNED
@@ -64,9 +67,11 @@ def print_c(header: str, functions: Mapping[str, PlacedProgram]) -> str:
     for placed in functions.values():
         for dtype, count in placed.temporary_elements().items():
             sizes[dtype] = max(count, sizes.get(dtype, 0))
-    arrays = [f"static {C_TYPES[dtype]} {_array(dtype)}[{count}] ALIGNED;" for dtype, count in sizes.items()]
+    arrays = [f"static {C_TYPES[dtype]} {_array(dtype)}[{max(1, n)}] ALIGNED;" for dtype, n in sizes.items()]
     if arrays:
-        arrays = [_ALIGNED, "", "/* temporaries of the CPU; the functions run one after the other */", *arrays]
+        arrays = ["", "/* temporaries of the CPU; the functions run one after the other */", *arrays]
+    if arrays or any(b.values is not None for placed in functions.values() for b in _buffers(placed.program)):
+        arrays = [ALIGNED, *arrays]
     includes = ["#include <stdbool.h>", "#include <stdint.h>", *([header] if header else [])]
     parts = ["/* made by tir_mlir */", _NO_LIBRARY, *includes, *text.head(), *arrays]
     return "\n".join([*parts, "", *texts])
@@ -75,6 +80,13 @@ def print_c(header: str, functions: Mapping[str, PlacedProgram]) -> str:
 def _array(dtype: str) -> str:
     """The array of the temporaries of a type."""
     return f"{dtype}_temporaries"
+
+
+def print_calls(machine: Machine, issue: Issue) -> list[str]:
+    """The statements that issue an instruction outside of a program; its buffers begin at row 0."""
+    rows = {t.buffer: 0 for t in issue.tiles.values() if t.buffer.memory is not None}
+    printer = _Printer(PlacedProgram(MachineProgram("", machine, [], [issue]), rows, {}), CText())
+    return [*printer.addresses(), *(f"{call};" for call in printer.calls(issue))]
 
 
 class _Printer:
@@ -98,24 +110,20 @@ class _Printer:
     def text(self, name: str) -> str:
         body: list[str] = []
         self._body(self.program.body, _INDENT, body, ([], []))
-        written = _written(self.program.body)
+        params = parameters(self.program)
         used = {b for n in self.program.nodes() for b in _touched(n)}
-        params = ", ".join(
-            f"{'' if p in written else 'const '}{C_TYPES[p.dtype]} *{p.name}" for p in self.program.params
-        )
         lines = [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
         if loop_over_cores(self.program) is not None:
             lines.append("/* core: the number of the core that calls it */")
-            params = f"int32_t core, {params}" if params else "int32_t core"
-        lines += [f"void {name}({params or 'void'});", f"void {name}({params or 'void'})", "{"]
-        lines += [*self._addresses(), *self._temporaries()]
+        lines += [f"void {name}({params});", f"void {name}({params})", "{"]
+        lines += [*self.addresses(), *self._temporaries()]
         lines += [f"{_INDENT}(void){p.name};" for p in self.program.params if p not in used]
         return "\n".join([*lines, *body, "}", ""])
 
     def _choice(self, function: str, first: str, second: str) -> str:
         return f"{self.c.helper(function)}({first}, {second})"
 
-    def _addresses(self) -> list[str]:
+    def addresses(self) -> list[str]:
         lines = []
         for buffer, row in self.placed.rows.items():
             assert buffer.memory is not None
@@ -132,15 +140,16 @@ class _Printer:
             shape, type_ = " x ".join(map(str, buffer.shape)), C_TYPES[buffer.dtype]
             place = _array(buffer.dtype) + (f" + {start}" if start else "")
             lines.append(f"{_INDENT}{type_} *const {buffer.name} = {place}; /* {shape} */")
-        for buffer in [b for b in _buffers(self.program) if b.values is not None]:
-            lines.append(f"{_INDENT}static {array_text(buffer.name, buffer.values, buffer.dtype)}")
+        for buffer in _buffers(self.program):
+            if buffer.values is not None:
+                lines.append(f"{_INDENT}static {array_text(buffer.name, buffer.values, buffer.dtype)}")
         return lines
 
     def _body(self, body: Sequence[Node], indent: str, lines: list[str], around: tuple[list[str], list[str]]) -> None:
         """around: the buffers that the comment of an outer loop names: those that are read, those that are written."""
         for node in body:
             if isinstance(node, Issue):
-                lines += [f"{indent}{call};" for call in self._calls(node)]
+                lines += [f"{indent}{call};" for call in self.calls(node)]
             elif isinstance(node, For) and node.is_over_cores:
                 lines.append(f"{indent}if (core < {c_text(node.highs[0])}) {{")
                 lines.append(f"{indent + _INDENT}const int32_t {node.var} = core;")
@@ -155,7 +164,7 @@ class _Printer:
                 self._body(node.body, indent + _INDENT, lines, names)
                 lines.append(indent + "}")
             elif not isinstance(node, Allocate):
-                tests = [f"{c_text(e)} {'==' if is_equality else '>='} 0" for e, is_equality in node.conditions]
+                tests = [condition_text(*condition) for condition in node.conditions]
                 lines.append(f"{indent}if ({' && '.join(tests)}) {{")
                 self._body(node.body, indent + _INDENT, lines, around)
                 lines.append(indent + "}")
@@ -184,7 +193,7 @@ class _Printer:
             return [f"{indent}{comment}", *lines]
         return [f"{indent}{{ {comment}", *(_INDENT + line for line in lines), f"{indent}}}"]
 
-    def _calls(self, issue: Issue) -> list[str]:
+    def calls(self, issue: Issue) -> list[str]:
         return [_SLOT.sub(lambda slot: _in_place(slot, self._slot(issue, slot)), c) for c in issue.instruction.calls]
 
     def _slot(self, issue: Issue, slot: re.Match[str]) -> str:
@@ -228,6 +237,24 @@ class _Printer:
             return c_number(value, dtype)
         form, word, helper = ("<d", "<q", "as_f64") if dtype == "float64" else ("<f", "<i", "as_f32")
         return f"{self.c.helper(helper)}({struct.unpack(word, struct.pack(form, value))[0]})"
+
+
+def written_buffers(program: MachineProgram) -> set[MachineBuffer]:
+    """The buffers that a program writes."""
+    return _written(program.body)
+
+
+def parameters(program: MachineProgram) -> str:
+    """The parameters of the function of a program."""
+    written = written_buffers(program)
+    pointers = [f"{'' if p in written else 'const '}{C_TYPES[p.dtype]} *{p.name}" for p in program.params]
+    cores = ["int32_t core"] if loop_over_cores(program) is not None else []
+    return ", ".join([*cores, *pointers]) or "void"
+
+
+def prototype(name: str, placed: PlacedProgram) -> str:
+    """The declaration of the function of a program under a name."""
+    return f"void {name}({parameters(placed.program)})"
 
 
 def _buffers(program: MachineProgram) -> list[MachineBuffer]:
@@ -276,24 +303,42 @@ def _in_place(slot: re.Match[str], text: str) -> str:
 
 def c_text(expr: IntExpr) -> str:
     """An index in C: a sum whose first term is positive, if one is."""
-    terms = sorted(_terms(expr, 1), key=lambda term: term[0] < 0)
+    return _sum(_terms(expr, 1))
+
+
+def _sum(terms: Sequence[tuple[int, str]]) -> str:
     text = ""
-    for factor, term in terms:
+    for factor, term in sorted(terms, key=lambda term: term[0] < 0):
         sign = "-" if factor < 0 else "+" if text else ""
         text += f" {sign} " if text else sign
         text += term
     return text or "0"
 
 
+def condition_text(expr: IntExpr, is_equality: bool) -> str:
+    """Whether a number is at least 0, or 0, with no negative term on either side."""
+    terms = _terms(expr, 1)
+    above, below = [t for t in terms if t[0] > 0], [(-f, text) for f, text in terms if f < 0]
+    if all(text.isdigit() for _, text in below):
+        return f"{_sum(above)} {'==' if is_equality else '>='} {_sum(below)}"
+    return f"{_sum(below)} {'==' if is_equality else '<='} {_sum(above)}"
+
+
 def _terms(expr: IntExpr, factor: int) -> list[tuple[int, str]]:
-    """The terms of a sum times a number, each with a number of its sign."""
+    """The terms of a sum times a number, each with a number of its sign; the constant, if not 0, is the last one."""
+    terms = _all_terms(expr, factor)
+    constant = sum(f for f, text in terms if text.isdigit())
+    return [t for t in terms if not t[1].isdigit()] + ([(constant, str(abs(constant)))] if constant else [])
+
+
+def _all_terms(expr: IntExpr, factor: int) -> list[tuple[int, str]]:
     if isinstance(expr, Constant):
         number = int(expr.value) * factor
         return [(number, str(abs(number)))] if number else []
     if isinstance(expr, Operation) and expr.symbol in SUMS:
-        return [*_terms(expr.left, factor), *_terms(expr.right, factor if expr.symbol == "+" else -factor)]
+        return [*_all_terms(expr.left, factor), *_all_terms(expr.right, factor if expr.symbol == "+" else -factor)]
     if isinstance(expr, Operation) and expr.symbol == "*" and isinstance(expr.right, Constant):
-        return _terms(expr.left, factor * int(expr.right.value))
+        return _all_terms(expr.left, factor * int(expr.right.value))
     text = c_code(expr)
     return [(factor, text if abs(factor) == 1 else f"{text} * {abs(factor)}")]
 
@@ -317,4 +362,4 @@ def array_text(name: str, values: np.ndarray[Any, Any], dtype: str) -> str:
         bits = flat.view(np.uint16) if dtype in ("float16", "bfloat16") else flat
         texts = [c_integer(int(x)) for x in bits.tolist()]
     rows = [", ".join(texts[n : n + 16]) for n in range(0, len(texts), 16)]
-    return f"const {C_TYPES[dtype]} {name}[{flat.size}] = {{\n  " + ",\n  ".join(rows) + "\n};"
+    return f"const {C_TYPES[dtype]} {name}[{max(1, flat.size)}] ALIGNED = {{\n  " + (",\n  ".join(rows) or "0") + "\n};"

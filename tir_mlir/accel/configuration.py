@@ -51,10 +51,7 @@ class _Setters:
         """A body with what sets registers, and their values after it; `state`: before it."""
         made: list[Node] = []
         for node in body:
-            needs = (
-                {} if isinstance(node, For) and node.is_over_cores else self.needs[id(node)]
-            )  # each core has its own
-            wanted = {f: v[0] for f, v in needs.items() if len(v) == 1 and not _varies(v[0], node)}
+            wanted = {f: v for f, v in self._wanted(node).items() if not self._is_set_inside(f, node)}
             unmet = {f: v for f, v in wanted.items() if f not in state or not is_same(state[f], v)}
             for issue in self._set(unmet, {**state, **wanted}, node):
                 made.append(issue)
@@ -62,6 +59,18 @@ class _Setters:
             node, state = self._inner(node, state)
             made.append(node)
         return made, state
+
+    def _wanted(self, node: Node) -> Values:
+        """The fields that have one value in a node. Registers belong to a core: nothing is set before the loop over
+        them."""
+        if isinstance(node, For) and node.is_over_cores:
+            return {}
+        return {f: v[0] for f, v in self.needs[id(node)].items() if len(v) == 1 and not _varies(v[0], node)}
+
+    def _is_set_inside(self, field: Field, node: Node) -> bool:
+        """Whether what sets a field also sets one that changes inside of a node: it is set there, with that."""
+        wanted, others = self._wanted(node), self.needs[id(node)]
+        return any(f not in wanted and f in others for f in self._setter(field, wanted).sets)
 
     def _inner(self, node: Node, state: Values) -> tuple[Node, Values]:
         if not isinstance(node, For | When):

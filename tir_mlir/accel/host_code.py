@@ -170,7 +170,7 @@ def _function(
     return module
 
 
-def _facts(value: ir.Value) -> dict[str, object]:
+def _facts(value: ir.Value) -> Mapping[str, object]:
     buffer = Buffer(value)
     return {k: v for k, v in buffer.attributes.items() if k != attrs.ID} | {attrs.NAME: buffer.name}
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any
 
 from tir_mlir.accel.operands import (
+    Assumption,
     ExecutionUnit,
     Field,
     HostOperand,
@@ -25,6 +26,7 @@ from tir_mlir.accel.operands import (
 )
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError, ScriptError
+from tir_mlir.dialect.symbolic import Dim, IntExpr, as_expr, from_ast, names_in
 from tir_mlir.script.parser import FunctionSource, build, source_of
 from tir_mlir.script.parser.source import SourceText
 
@@ -53,6 +55,8 @@ class MachineInstruction:
     """The units for whose instructions it waits, but for the last ones: as many as its number `left` says."""
     tokens: TokenQueue | None = None
     """The queue into which it puts a token, if its unit is the producer, or from which it takes one."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What has to hold of its strides."""
 
     @property
     def intrinsic_name(self) -> str:
@@ -107,7 +111,7 @@ def parse_instruction(
         raise program.source.error(program.node, "the instruction computes nothing and sets no register")
     return MachineInstruction(
         machine, func.__name__, unit, tuple(described.operands.values()), calls, cycles, latency, fields,
-        described.needs, intrinsic,
+        described.needs, intrinsic, assumptions=tuple(described.assumptions),
     )  # fmt: skip
 
 
@@ -118,6 +122,7 @@ class _Description:
         self.program, self.registers, self.calls = program, registers, calls
         self.kinds = {a.arg: self._annotation(a) for a in program.node.args.args}
         self.needs: dict[Field, Stride | Number | int] = {}
+        self.assumptions: list[Assumption] = []
         statements = [s for s in program.node.body if not _is_note(s)]
         self.body = [s for s in statements if not self._takes(s)]
         self.operands: dict[str, Operand] = {name: self._operand(name, kind) for name, kind in self.kinds.items()}
@@ -161,7 +166,25 @@ class _Description:
                     if (field := self._field(one)) is not None:
                         self.needs[field] = self._source(other)  # type: ignore[assignment]
                         return True
+        match statement:
+            case ast.Expr(ast.Call(ast.Attribute(_, "assume"), [ast.Compare(left, [op], [right]) as compare])):
+                if any(isinstance(n, ast.Attribute) and n.attr == "strides" for n in ast.walk(compare)):
+                    symbol = {ast.Eq: "==", ast.LtE: "<=", ast.GtE: ">="}.get(type(op))
+                    if symbol is None:
+                        raise self.error(compare, "an assumption on strides is an ==, <= or >= of two numbers")
+                    sides = [from_ast(side, self._number_name, self._stride_name) for side in (left, right)]
+                    self.assumptions.append(Assumption(ast.unparse(compare), symbol, *sides))
+                    return True
         return False
+
+    def _number_name(self, name: str) -> IntExpr:
+        if not isinstance(self.kinds.get(name), UpTo | str):
+            raise self.error(self.program.node, f"{name} is not an operand that is a number")
+        return Dim(name)
+
+    def _stride_name(self, node: ast.expr) -> IntExpr:
+        source = self._source(node)
+        return as_expr(source) if isinstance(source, int) else Dim(str(source))
 
     def _field(self, node: ast.expr) -> Field | None:
         match node:
@@ -178,6 +201,9 @@ class _Description:
             case ast.Subscript(ast.Attribute(ast.Name(name), "strides"), ast.Constant(int(dimension))):
                 if name in self.kinds:
                     return Stride(name, dimension)
+            case ast.BinOp(stride, ast.Mult(), ast.Constant(int(factor))):
+                if isinstance(source := self._source(stride), Stride):
+                    return replace(source, factor=factor)
             case ast.Name(name) if name in self.kinds:
                 return name
             case ast.Constant(int(number)):
@@ -219,7 +245,12 @@ class _Description:
     def _names_stride(self, name: str, dimension: int) -> bool:
         """Whether a call or an assumption names a stride of an operand."""
         in_calls = any(f"{{{name}.strides[{dimension}]}}" in call for call in self.calls)
-        return in_calls or Stride(name, dimension) in self.needs.values()
+        stride = f"{name}.strides[{dimension}]"
+        assumed = any(stride in names_in(side) for a in self.assumptions for side in (a.left, a.right))
+        needed = any(
+            isinstance(s, Stride) and (s.operand, s.dimension) == (name, dimension) for s in self.needs.values()
+        )
+        return in_calls or assumed or needed
 
     def _shape(self, name: str, accesses: Sequence[ast.Subscript]) -> tuple[int, ...]:
         """The greatest index in each dimension, plus one."""

@@ -6,7 +6,8 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import target
 from tir_mlir.accel.instruction import Cycles, MachineInstruction, parse_instruction
@@ -14,6 +15,9 @@ from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpa
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.target import AnyTarget
+
+if TYPE_CHECKING:
+    from tir_mlir.accel.checks.check_instructions import MachineCheck
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -223,6 +227,28 @@ class Machine(AnyTarget):
     def _check_unit(self, unit: ExecutionUnit) -> None:
         if unit not in self.units.values():
             raise IntrinError(f"{short_repr(unit)} is not a unit of machine {self.name}; fix: unit = m.unit(name)")
+
+    def check(
+        self, source: str | Path | None = None, *, state: Mapping[str, str] | None = None, seed: int = 0
+    ) -> MachineCheck:
+        """Compare the C of each instruction, the functions that its call names, with its description.
+
+        source: C that defines these functions and the memories of the machine as arrays, or the path of a file of it;
+        by default the header of the machine. state: the array of a memory, by its name, where that is another one
+        than of the same name, or this in capitals: {"acc": "chip.accumulator"}.
+
+        Each instruction is called at random rows of a memory that is random all over, with strides that differ, all
+        sizes, and data at the ends of types, at ties, and at the constants of the description, after the instructions
+        that set the registers it needs and all others to something else; then in sequences. After each call the whole
+        state is compared. Operands in the memory of the CPU end, or begin, where a process may not go. It runs in a
+        process of its own.
+
+        The result is true if all agree; its text names instruction, operands, row, column and both values. Errors:
+        BuildError for C that does not compile or lacks a memory, MachineError for a register that nothing sets.
+        """
+        from tir_mlir.accel.checks.check_instructions import check_instructions
+
+        return check_instructions(self, source, state or {}, seed)
 
     def _check_new(self, name: str, what: str) -> None:
         _check_word(name, what)

@@ -8,6 +8,7 @@ from math import prod
 
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
+from tir_mlir.dialect.symbolic import IntExpr
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,21 @@ class Stride:
 
     operand: str
     dimension: int
+    factor: int = 1
+    """What it is multiplied by."""
 
     def __str__(self) -> str:
-        return f"{self.operand}.strides[{self.dimension}]"
+        times = f" * {self.factor}" if self.factor != 1 else ""
+        return f"{self.operand}.strides[{self.dimension}]{times}"
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What has to hold of strides and numbers: a comparison of expressions, whose names are "D.strides[0]" or those of
+    numbers."""
+
+    text: str
+    symbol: str
+    """"==", "<=" or ">="."""
+    left: IntExpr
+    right: IntExpr

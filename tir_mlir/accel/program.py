@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -12,9 +14,9 @@ from mlir import ir
 
 from tir_mlir.accel.host_code import OutlinedCode, allocations, constant_values, has_effect, outline, root_of
 from tir_mlir.accel.instruction import MachineInstruction
-from tir_mlir.accel.operands import MemorySpace, Number, Stride
+from tir_mlir.accel.operands import Assumption, MemorySpace, Number, Stride
 from tir_mlir.dialect.analysis.accesses import subview_parts
-from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.diagnostics import LoweringError, MachineError
 from tir_mlir.dialect.ir import (
     Buffer,
     Func,
@@ -44,9 +46,10 @@ from tir_mlir.dialect.ir.op_views import (
     SubviewOp,
     isa,
 )
-from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, from_affine
+from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, equal, evaluate, from_affine, names_in
 from tir_mlir.equivalence.described_kernels import KernelMatch, matches_in
 from tir_mlir.runtime.drivers.c_entry import identifiers
+from tir_mlir.runtime.gpu.source.plain_c import C99
 
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
@@ -118,7 +121,7 @@ class Issue:
             return Constant(what)
         if isinstance(what, Number):
             return self.numbers[what.name]
-        return self.tiles[what.operand].strides[what.dimension]
+        return self.tiles[what.operand].strides[what.dimension] * what.factor
 
 
 @dataclass(eq=False)
@@ -206,6 +209,12 @@ def read_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgra
         return _Reader(machine, matches_in(loops)).function(func)
 
 
+def _reserved_words(machine: Machine) -> set[str]:
+    """The words of the calls of instructions, and of functions that C defines: no buffer or loop is called so."""
+    calls = [re.sub(r"\{.*?\}", " ", call) for i in machine.instructions.values() for call in i.calls]
+    return {word for call in calls for word in re.findall(r"[A-Za-z_]\w*", call)} | set(C99.helpers)
+
+
 class _Reader:
     def __init__(self, machine: Machine, matches: Sequence[KernelMatch]):
         self.machine = machine
@@ -214,6 +223,7 @@ class _Reader:
         self.buffers: dict[ir.Value, MachineBuffer] = {}
         self.names: dict[ir.Value, IntExpr] = {}
         self.taken: set[str] = {"core"} if machine.cores > 1 else set()
+        self.taken |= _reserved_words(machine)
         self.around: set[ir.Operation] = {op for call in self.issued for op in walk_ops.parents(call)}
         """The ops with instructions in them."""
         self.orders: dict[ir.Operation, MachineInstruction] = {}
@@ -354,7 +364,10 @@ class _Reader:
                 tiles[operand.name] = self._address(window.memref, read_value(window.offset), strides)
             else:
                 numbers[operand.name] = self._value(match.arguments.scalars[number])
-        return Issue(instruction, tiles, numbers, str(match.calls[0].location))
+        issue = Issue(instruction, tiles, numbers, str(match.calls[0].location))
+        for assumption in instruction.assumptions:
+            _check_assumption(issue, assumption)
+        return issue
 
     def _address(self, memref: ir.Value, more: Index | None = None, strides: Sequence[int] = ()) -> TileAddress:
         """The address of the first element of a memref, or of one behind it."""
@@ -406,3 +419,31 @@ class _Reader:
                 f"an operand of an instruction is computed by {op.name}: only indices and constants are"
             )
         return self._index(read_value(value))
+
+
+_COMPARISONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge}
+
+
+def _check_assumption(issue: Issue, assumption: Assumption) -> None:
+    """Check that an assumption of an instruction holds. Errors: MachineError."""
+    sides: list[IntExpr] = []
+    for side in (assumption.left, assumption.right):
+        values = {name: _named_value(issue, name) for name in names_in(side)}
+        if None in values.values():
+            raise MachineError(f"{issue.instruction}: {assumption.text} is not provable\n  {issue.line}")
+        sides.append(as_expr(evaluate(side, values.__getitem__)))
+    left, right = sides
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        holds = _COMPARISONS[assumption.symbol](left.value, right.value)
+    else:
+        holds = assumption.symbol == "==" and equal(left, right)
+    if not holds:
+        found = " and ".join(str(s) for s in sides if not (isinstance(s, Constant) and str(s) in assumption.text))
+        raise MachineError(f"{issue.instruction} needs {assumption.text}; here it is {found or left}\n  {issue.line}")
+
+
+def _named_value(issue: Issue, name: str) -> IntExpr | None:
+    """A stride or a number of an instruction; None if it is not an index."""
+    operand, dot, dimension = name.partition(".strides[")
+    value = issue.tiles[operand].strides[int(dimension[:-1])] if dot else issue.numbers[name]
+    return value if isinstance(value, IntExpr) else None

@@ -14,7 +14,7 @@ from tir_mlir.accel.program import HostCode
 from tir_mlir.build import build
 from tir_mlir.dialect.computation import scalar_params
 from tir_mlir.dialect.computation.scalar_tree import CHOICE, STORE, Leaf, OpNode, Tree, conditions_in
-from tir_mlir.dialect.ir import Func, Index, edit, enter_context
+from tir_mlir.dialect.ir import Func, Index, attrs, edit, enter_context
 from tir_mlir.dialect.ir.op_views import IndexCastSIOp, isa
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given
@@ -32,6 +32,9 @@ def model_of(instruction: MachineInstruction) -> Library:
     with enter_context(), built_as_given():  # a description is not a program of the user
         parsed = instruction.intrinsic.desc_func()
         _pass_as_integers(parsed.func)
+        if extent_limits(instruction):  # what lies behind smaller tiles may be another operand
+            given = attrs.get(parsed.func.op, attrs.ATTRS, {})
+            attrs.put(parsed.func.op, attrs.ATTRS, {**given, "tir.noalias": False})
         return build(IRModule(parsed.module))
 
 
@@ -76,12 +79,19 @@ def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, str]]:
 
 def accessed_elements(instruction: MachineInstruction, numbers: Mapping[str, int | float]) -> dict[str, Mask]:
     """Which elements of each tile an instruction reads or writes, where its sizes are these numbers."""
+    sizes = tuple(int(numbers[n.name]) for n in instruction.numbers if n.high is not None)
+    return _accessed_elements(instruction, sizes)
+
+
+@lru_cache(maxsize=4096)
+def _accessed_elements(instruction: MachineInstruction, limits: tuple[int, ...]) -> dict[str, Mask]:
     found = {t.name: np.zeros(t.shape, bool) for t in instruction.tiles}
     if instruction.intrinsic is None:
         return found
+    numbers = dict(zip((n.name for n in instruction.numbers if n.high is not None), limits, strict=True))
     with enter_context():
         form = instruction.intrinsic.form()
-        sizes = {p.value: Index.constant(int(numbers[p.name])) for p in form.sizes}
+        sizes = {p.value: Index.constant(numbers.get(p.name, 0)) for p in form.sizes}
         extents = [_number(axis.extent, sizes) for axis in form.axes]
         points: Points = np.indices(extents).reshape(len(extents), -1)
         holds = [_holds(np.array(c.row) @ points + _number(c.base, sizes), c.is_eq) for c in form.conditions]

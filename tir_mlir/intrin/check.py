@@ -347,7 +347,7 @@ def scalar_arguments(
             numbers.append((most, least)[run] if run < 2 else int(random.integers(least, most + 1)))
         else:
             dtype = np.dtype("uint8" if param.is_index else param.dtype)  # calls take no negative index
-            numbers.append(_values(dtype, 1, facts, run, random)[0].item())
+            numbers.append(random_values(dtype, 1, facts, run, random)[0].item())
     return numbers
 
 
@@ -377,12 +377,14 @@ def _memory(
             while int(np.prod(size[dim:])) in taken:
                 size[dim] += space
             taken.add(int(np.prod(size[dim:])))
-    values = _values(np.dtype(param.dtype), int(np.prod(size)), facts, run, random).reshape(size)
+    values = random_values(np.dtype(param.dtype), int(np.prod(size)), facts, run, random).reshape(size)
     return ArgumentMemory(values, values[tuple(slice(0, n) for n in shape)])
 
 
-def _values(dtype: np.dtype, count: int, facts: DescriptionFacts, run: int, random: np.random.Generator) -> np.ndarray:
-    """Values of a type: the kind that a run has."""
+def random_values(
+    dtype: np.dtype, count: int, facts: DescriptionFacts, run: int, random: np.random.Generator
+) -> np.ndarray:
+    """Random values of a type: the kind that a run has, of `RUNS`."""
     if dtype.kind == "b":
         return random.integers(0, 2, count).astype(bool)
     if dtype.kind == "f":

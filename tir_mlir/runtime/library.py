@@ -14,7 +14,7 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import positional_arguments
-from tir_mlir.runtime.drivers.compiled_code import CompiledCode, FileWriter
+from tir_mlir.runtime.drivers.compiled_code import BareMetalWriter, CompiledCode, FileWriter
 from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
@@ -129,7 +129,14 @@ class Library(_FunctionTable):
             raise BuildError('this library has no kernels of a GPU; fix: build(..., target="cuda"), or lib.llvm_ir')
         return self.kernel_source()
 
-    def export(self, path: str | Path, name: str | None = None) -> list[Path]:
+    def export(
+        self,
+        path: str | Path,
+        name: str | None = None,
+        *,
+        bare_metal: bool = False,
+        constants: Mapping[str, object] | None = None,
+    ) -> list[Path]:
         """Write files for C programs, which do not need this package. Returns their paths; by the suffix of `path`:
 
             .so    a shared library, an object file and a header         .o    an object file and a header
@@ -143,8 +150,21 @@ class Library(_FunctionTable):
         `f_error()` tells why. Sizes that are not constant come first. A function called main has the name of its
         `global_symbol`, or else of the file; name: of the only function. Nothing else is visible. A program links what
         the code calls: an OpenMP runtime for parallel loops, the math library. Errors: BuildError for a name, a suffix.
+
+        bare_metal: of a library for an accelerator, write a folder for a CPU without an operating system: NAME.h,
+        NAME.c (NAME_run, which calls the functions in order), NAME_functions.c, NAME_weights.c, and main.c, a driver;
+        name: default that of the folder. constants: arrays, by the names of parameters, that are weights there.
         """
         path = check_path(path)
+        if bare_metal:
+            if not isinstance(self.exporter, BareMetalWriter):
+                raise BuildError(
+                    f"bare_metal=True writes programs of an accelerator, and {', '.join(self)} is not one; "
+                    "fix: build(..., target=machine), or export an object file for a CPU"
+                )
+            return self.exporter.write_bare_metal(path, name, constants or {})
+        if constants:
+            raise BuildError("constants= are weights of firmware; fix: bare_metal=True")
         if path.suffix == ".wasm" and isinstance(self.exporter, Exporter):
             return self._driver.export_wasm(path)
         return self.exporter.write(path, name)

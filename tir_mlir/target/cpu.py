@@ -16,6 +16,8 @@ from tir_mlir.target.host import machine_architecture, runnable_features
 
 _SYSTEMS = {"linux": "-linux-", "darwin": "-apple-"}
 """The systems that this package runs on, and what the triples of their code contain."""
+_SYSTEM = re.compile("linux|apple|darwin|windows|bsd|android|wasi|fuchsia|solaris|aix|zos|haiku")
+"""Of a triple of a CPU with an operating system."""
 _CODE_FEATURES = re.compile(r"avx|amx|fma$|f16c|sse4|neon|dotprod|i8mm|bf16|fullfp16|sve|sme(?!p)|v$|zv|simd|relaxed")
 """Instruction sets that decide which code is fast; a kernel or a system reports many that do not."""
 
@@ -96,7 +98,12 @@ class Target(AnyTarget):
     @property
     def has_threads(self) -> bool:
         """Whether parallel loops run in threads; else they are serial."""
-        return self.arch != "wasm32"
+        return self.arch != "wasm32" and not self.is_bare
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it runs code without an operating system: no heap, no threads, and no memory of a thread."""
+        return bool(self.triple) and self.arch != "wasm32" and not _SYSTEM.search(self.triple)
 
     @property
     def is_scalable(self) -> bool:

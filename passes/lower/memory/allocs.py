@@ -18,6 +18,10 @@ STACK_BUFFER = 16 * 1024
 """Maximal bytes of a stack buffer."""
 STACK_TOTAL = 64 * 1024
 """Maximal stack bytes of one function, or of one iteration of a parallel loop."""
+STATIC_MEMORY = "tir.static_memory"
+"""Of a module for a CPU without a heap."""
+STATIC_BUFFER, STATIC_TOTAL = 1024, 4 * 1024
+"""The same limits of the stack in such a module: small CPUs have stacks of a few KiB."""
 ALIGNMENT = 64
 
 
@@ -36,6 +40,11 @@ def run(module: ir.Module) -> int:
 
         func.func private @f(%A, %scratch: memref<4096xi8> {tir.scratch}) { %b = memref.view %scratch[%c0][] ... }
 
+    In a module marked `tir.static_memory`, a buffer that would be on the heap is memory of the module: a function then
+    does not run twice at once.
+
+        memref.global "private" @f.b : memref<4096xf32>      func.func @f(%A) { %b = memref.get_global @f.b ... }
+
     At most eight tiles of scope `amx.tile` are in use at once. A LoweringWarning names each buffer of scope `local` on
     the heap, and of scope `wmma.*`, which no CPU has.
     An allocation in a loop would grow the stack with each iteration, or leak. A buffer allocated in each iteration
@@ -50,7 +59,8 @@ def place_memory(func: Func) -> int:
     allocs = _allocs(func)
     check_tiles(allocs)
     heap, scratch, offset = 0, _scratch_parameter(func), 0
-    for op, body, size, on_stack in _allocs_with_owners(allocs):
+    is_static = STATIC_MEMORY in walk.module_of(func.op).attributes
+    for op, body, size, on_stack in _allocs_with_owners(allocs, is_static):
         for dealloc in [u.owner for u in op.results[0].uses if isa(u.owner, DeallocOp)]:
             dealloc.operation.erase()
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
@@ -66,6 +76,8 @@ def place_memory(func: Func) -> int:
         ):
             _to_scratch(op, scratch, offset)
             offset += _aligned_size(size or 0)
+        elif is_static and size is not None and body.owner.operation == func.op:
+            _to_module(op, func)
         else:
             heap += size or 0
             _to_heap(op, body)
@@ -74,7 +86,7 @@ def place_memory(func: Func) -> int:
 
 def scratch_bytes(func: Func) -> int:
     """The bytes of the parameter marked `tir.scratch` that would take all buffers of a function that it can take."""
-    placed = [(op, size) for op, _, size, on_stack in _allocs_with_owners(_allocs(func)) if not on_stack]
+    placed = [(op, size) for op, _, size, on_stack in _allocs_with_owners(_allocs(func), False) if not on_stack]
     return sum(_aligned_size(size or 0) for op, size in placed if _fits_scratch(op, func))
 
 
@@ -82,15 +94,18 @@ def _allocs(func: Func) -> list[ir.Operation]:
     return [op for op in walk.ops(func.op) if isa(op, AllocOp)]
 
 
-def _allocs_with_owners(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
+def _allocs_with_owners(
+    allocs: Sequence[ir.Operation], is_static: bool
+) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
     """The allocations of a function with the bodies that they belong to, their bytes, and whether they are on the
     stack."""
+    most, total = (STATIC_BUFFER, STATIC_TOTAL) if is_static else (STACK_BUFFER, STACK_TOTAL)
     stack_bytes: dict[ir.Operation, int] = {}
     owners = []
     for op in allocs:
         owner = next(p for p in walk.parents(op) if isa(p, ParallelLoopOp, FuncOp))
         size = bytes_of(op)
-        on_stack = size is not None and size <= STACK_BUFFER and stack_bytes.get(owner, 0) + size <= STACK_TOTAL
+        on_stack = size is not None and size <= most and stack_bytes.get(owner, 0) + size <= total
         if on_stack:
             stack_bytes[owner] = stack_bytes.get(owner, 0) + (size or 0)
         owners.append((op, owner.regions[0].blocks[0], size, on_stack))
@@ -173,6 +188,26 @@ def _to_heap(op: ir.Operation, body: ir.Block) -> None:
             op.move_before(first)
     with at_end(op.block), op.location:
         ir.Operation.create("memref.dealloc", operands=[op.results[0]])
+
+
+def _to_module(op: ir.Operation, func: Func) -> None:
+    """Make an allocation memory of the module."""
+    module, type_ = walk.module_of(func.op), op.results[0].type
+    table = ir.SymbolTable(module)
+    with ir.InsertionPoint(func.op), op.location:
+        attributes = {
+            "sym_name": ir.StringAttr.get(f"{func.name}.{Buffer(op.results[0]).name}"),
+            "sym_visibility": ir.StringAttr.get("private"),
+            "type": ir.TypeAttr.get(type_),
+            "initial_value": ir.UnitAttr.get(),
+            "alignment": op.attributes["alignment"],
+        }
+        name = table.insert(ir.Operation.create("memref.global", [], [], attributes))
+    with ir.InsertionPoint(op), op.location:
+        symbol = {"name": ir.FlatSymbolRefAttr.get(name.value)}
+        made = ir.Operation.create("memref.get_global", [type_], [], symbol)
+    op.results[0].replace_all_uses_with(made.results[0])
+    op.erase()
 
 
 def _is_available(value: ir.Value, body: ir.Block) -> bool:

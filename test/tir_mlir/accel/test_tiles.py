@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, accel, build
-from tir_mlir.errors import IntrinError, ScriptError
+from tir_mlir.errors import IntrinError, MachineError, ScriptError
 from tir_mlir.script import tir as T
 
 
@@ -166,3 +166,51 @@ def test_too_many_columns_are_refused() -> None:
         def load(D: machine.host("int8"), R: pad):
             for i, j in T.grid(8, 16):
                 R[i, j] = D[i, j]
+
+
+def aligned(width: int, blocks: int) -> tuple[Schedule, accel.Machine]:
+    """A copy of a tile out of rows of `width`, by a machine that copies at strides of 16 into adjacent rows."""
+    machine = accel.Machine("aligned")
+    pad = machine.memory("pad", rows=64, row=(16, "int8"))
+
+    @machine.instruction(machine.unit("dma"), call="load({R.row}, {D}, {D.strides[0]} / 16, {rows}, {blocks})")
+    def load(D: machine.host("int8"), R: pad, rows: accel.upto(8), blocks: accel.upto(8)):
+        T.assume(D.strides[0] % 16 == 0)
+        T.assume(R.strides[0] == blocks)
+        for i, b, j in T.grid(rows, blocks, 16):
+            R[i, b, j] = D[i, b, j]
+
+    @machine.instruction(machine.units["dma"], call="save({R.row}, {D}, {D.strides[0]}, {D.strides[1]})")
+    def save(R: pad, D: machine.host("int8")):
+        for i, b, j in T.grid(8, 4, 16):
+            D[i, b, j] = R[i, b, j]
+
+    @T.prim_func
+    def main(A: T.Buffer((8, 4, width), "int8"), B: T.Buffer((8, 4, 16), "int8")):
+        P = T.alloc_buffer((8, 4, 16), "int8", scope="global.pad")
+        for h, i, b, j in T.grid(4 // blocks, 8, blocks, 16):
+            with T.block("P"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                vb = T.axis.spatial(4, h * blocks + b)
+                P[vi, vb, vj] = A[vi, vb, vj]
+        for i, b, j in T.grid(8, 4, 16):
+            with T.block("B"):
+                vi, vb, vj = T.axis.remap("SSS", [i, b, j])
+                B[vi, vb, vj] = P[vi, vb, vj]
+
+    sch = Schedule(main)
+    sch.tensorize(sch.get_loops("B")[0], "aligned.save")
+    sch.tensorize(sch.get_loops("P")[1], "aligned.load")
+    return sch, machine
+
+
+def test_a_stride_that_a_copy_cannot_do_is_refused() -> None:
+    sch, machine = aligned(18, 4)
+    with pytest.raises(MachineError, match=r"needs D\.strides\[0\] % 16 == 0; here it is 8"):
+        build(sch, target=machine)
+
+
+def test_rows_that_are_not_adjacent_are_refused() -> None:
+    sch, machine = aligned(48, 2)
+    with pytest.raises(MachineError, match=r"needs R\.strides\[0\] == blocks; here it is 4 and 2"):
+        build(sch, target=machine)

@@ -170,8 +170,11 @@ def _check_name(entry: CEntry, names: Sequence[str]) -> None:
         raise BuildError(f"{problem}, which is a function of the C library, and programs would call this one; {fix}")
 
 
-def add_entries(module: ir.Module, c_entries: Sequence[CEntry], sites: Sequence[CheckedSite] | None) -> list[str]:
+def add_entries(
+    module: ir.Module, c_entries: Sequence[CEntry], sites: Sequence[CheckedSite] | None, threads: bool = True
+) -> list[str]:
     """Add the C functions to a module in the llvm dialect, where all else becomes internal. Returns their names.
+    threads: whether each thread has an error of its own.
 
     llvm.func @_mlir_ciface_f(...) {...}   -->   llvm.func internal @_mlir_ciface_f(...) {...}
                                                  llvm.func @f(%A: !llvm.ptr, ...) -> i32 {...}
@@ -191,7 +194,7 @@ def add_entries(module: ir.Module, c_entries: Sequence[CEntry], sites: Sequence[
         ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations if ("sym_name" in op.attributes)
     }
     for entry in c_entries:
-        text = EntryCode(entry.signature, entry.name, entry.sizes, sites).text()
+        text = EntryCode(entry.signature, entry.name, entry.sizes, sites, threads).text()
         added = ir.Module.parse(text)
         for op in list(added.body.operations):
             if ir.StringAttr(op.attributes["sym_name"]).value not in declared:
@@ -275,8 +278,16 @@ class I64Value:
 class EntryCode:
     """Writes one function: the checks, a descriptor for each buffer, the call."""
 
-    def __init__(self, signature: CallSignature, name: str, sizes: Sequence[str], sites: Sequence[CheckedSite] | None):
+    def __init__(
+        self,
+        signature: CallSignature,
+        name: str,
+        sizes: Sequence[str],
+        sites: Sequence[CheckedSite] | None,
+        threads: bool = True,
+    ):
         self.signature, self.name, self.sites = signature, name, sites
+        self.error_kind = "thread_local " if threads else ""
         self.numbers = itertools.count()
         self.lines: list[str] = []
         self.globals: list[str] = []
@@ -303,7 +314,7 @@ class EntryCode:
         )
         return "\n".join([
             declared, outside, *self.globals,
-            f"llvm.mlir.global internal thread_local {error}() : !llvm.ptr {{",
+            f"llvm.mlir.global internal {self.error_kind}{error}() : !llvm.ptr {{",
             "  %none = llvm.mlir.zero : !llvm.ptr", "  llvm.return %none : !llvm.ptr", "}",
             f"llvm.func {symbol(self.name + '_error')}() -> !llvm.ptr {{",
             f"  %slot = llvm.mlir.addressof {error} : !llvm.ptr",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from mlir import ir
 
@@ -39,6 +39,13 @@ class FileWriter(Protocol):
     """What writes the files of a library: an Exporter, or the code of a GPU."""
 
     def write(self, path: Path, name: str | None = None) -> list[Path]: ...
+
+
+@runtime_checkable
+class BareMetalWriter(Protocol):
+    """What writes a library as files for a CPU without an operating system."""
+
+    def write_bare_metal(self, folder: Path, name: str | None, constants: Mapping[str, object]) -> list[Path]: ...
 
 
 class CompiledCode:

@@ -12,6 +12,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import clone_module, enter_context
+from tir_mlir.dialect.ir.lowering_op_views import LLVMFuncOp
+from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import aot, c_entry, jit, shared_libraries, vector_length
 from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
@@ -74,7 +76,10 @@ class Exporter:
     def _code(self, path: Path, program: LoweredProgram, c_entries: Sequence[c_entry.CEntry]) -> dict[Path, bytes]:
         """The contents of the files of code."""
         module = clone_module(program.module)
-        names = c_entry.add_entries(module, c_entries, program.sites)
+        threads = self.cpu is None or not self.cpu.is_bare
+        names = c_entry.add_entries(module, c_entries, program.sites, threads)
+        if not threads:
+            _keep_loops(module)
         data = self._object(module, program, names)
         if path.suffix == ".o":
             return {path: data}
@@ -99,6 +104,13 @@ class Exporter:
         clock = lambda _: nullcontext()  # noqa: E731
         data = jit.compile_for_c(module, names, clock, None, program.low_precision, program.kernels)
         return _merge_objects([data, *aot.permission(program.needs)])
+
+
+def _keep_loops(module: ir.Module) -> None:
+    """Forbid LLVM to make calls of a C library, such as memset, of loops."""
+    for op in module.body.operations:
+        if isa(op, LLVMFuncOp) and len(op.operation.regions[0].blocks):
+            op.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("no-builtins")])
 
 
 def _for_other_cpu(

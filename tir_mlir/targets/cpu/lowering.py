@@ -84,6 +84,7 @@ def _lower(compilation: Compilation) -> _Linked:
         registers=(registers.vector_bits, registers.registers),
         sites=linked.sites,
         follow=compilation.follow,
+        static_memory=cpu.is_bare,
     )
     return linked
 

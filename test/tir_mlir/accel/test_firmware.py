@@ -1,0 +1,93 @@
+"""Firmware: a folder of C that calls a machine's functions in order; it runs, and calls nothing but instructions."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from programs.systolic import product, schedule_product, systolic
+
+from tir_mlir import build
+from tir_mlir.errors import BuildError
+from tir_mlir.runtime.library import Library
+from tir_mlir.script import IRModule
+
+FLAGS = ("-std=c99", "-ffreestanding", "-Wall", "-Wextra", "-Werror")
+SHAPES = [(16, 16, 16), (17, 15, 127), (1, 16, 17)]
+
+
+def product_library(m: int, n: int, k: int) -> Library:
+    machine = systolic()
+    return build(schedule_product(machine, m, n, k, (2, 2, 2), True), target=machine)
+
+
+def run_natively(folder: Path, inputs: dict[str, np.ndarray], output: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Compile the files of a folder for this machine with a `main` that fills inputs, and prints an output."""
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc: apt-get install gcc")
+    name = folder.name
+    data = "".join(f"extern int8_t {name}_{n}[{a.size}];\n" for n, a in inputs.items())
+    fill = "".join(
+        f"static const int8_t of_{n}[] = {{{', '.join(map(str, a.reshape(-1)))}}};\n"
+        f"for (int i = 0; i < {a.size}; ++i) {name}_{n}[i] = of_{n}[i];\n"
+        for n, a in inputs.items()
+    )
+    (folder / "test.c").write_text(
+        f"#include <stdint.h>\n#include <stdio.h>\nint firmware(void);\n{data}extern int8_t {name}_{output}[];\n"
+        f"int main(void) {{\n{fill}firmware();\n"
+        f'for (int i = 0; i < {int(np.prod(shape))}; ++i) printf("%d\\n", {name}_{output}[i]);\nreturn 0; }}\n'
+    )
+    objects = []
+    for source in sorted(folder.glob("*.c")):
+        objects.append(source.with_suffix(".o"))
+        flags = [] if source.name == "test.c" else [*FLAGS, "-Dmain=firmware"] if source.name == "main.c" else FLAGS
+        subprocess.run(["gcc", "-O1", *flags, "-c", source, "-o", objects[-1]], check=True)
+    subprocess.run(["gcc", *objects, "-lm", "-o", folder / "run"], check=True)
+    printed = subprocess.run([folder / "run"], check=True, capture_output=True, text=True).stdout
+    return np.array(printed.split(), np.int8).reshape(shape)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.few(1)
+def test_a_product_runs_on_weights_in_the_firmware(tmp_path: Path, shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    lib, rng = product_library(*shape), np.random.default_rng(0)
+    a, b, c = (rng.integers(-128, 128, s, np.int8) for s in ((m, k), (k, n), (m, n)))
+    lib.export(tmp_path / "product", bare_metal=True, constants={"B": b})
+    lib(a, b, c)
+    np.testing.assert_array_equal(run_natively(tmp_path / "product", {"A": a}, "C", (m, n)), c)
+    assert "void product_run(const int8_t *A, int8_t *C);" in (tmp_path / "product" / "product.h").read_text()
+
+
+def test_functions_are_called_in_order(tmp_path: Path) -> None:
+    machine = systolic()
+    mods = {
+        name: schedule_product(machine, m, 16, 16, (1, 1, 1), False).mod["main"].with_attr("global_symbol", name)
+        for name, m in (("first", 16), ("second", 32))
+    }
+    lib = build(IRModule(mods), target=machine)
+    lib.export(tmp_path / "both", bare_metal=True, constants={"first.B": np.ones((16, 16), np.int8)})
+    text = (tmp_path / "both" / "both.c").read_text()
+    assert text.index("first(first_A, both_first_B, first_C);") < text.index("second(second_A, second_B, second_C);")
+
+
+def test_wrong_constants_are_named(tmp_path: Path) -> None:
+    lib = product_library(16, 16, 16)
+    for constants, message in (
+        ({"X": np.zeros(1)}, r"constants\['X'\] is not a parameter; these are: A, B, C"),
+        ({"B": np.zeros((16, 15), np.int8)}, r"constants\['B'\] has shape \(16, 15\) and type int8; .* \(16, 16\)"),
+        ({"C": np.zeros((16, 16), np.int8)}, r"constants\['C'\]: the program writes this parameter"),
+    ):
+        with pytest.raises(BuildError, match=message):
+            lib.export(tmp_path / "made", bare_metal=True, constants=constants)
+
+
+def test_firmware_of_a_cpu_is_refused(tmp_path: Path) -> None:
+    lib = build(product(16, 16, 16))
+    with pytest.raises(BuildError, match="bare_metal=True writes programs of an accelerator, and main"):
+        lib.export(tmp_path / "made", bare_metal=True)
+    with pytest.raises(BuildError, match="constants= are weights of firmware; fix: bare_metal=True"):
+        lib.export(tmp_path / "made.o", constants={"A": np.zeros(1)})

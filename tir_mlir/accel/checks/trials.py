@@ -1,0 +1,270 @@
+"""Calls on which an instruction is tried: rows, strides, numbers, registers, and the kind of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.operands import Field, MemorySpace, Number, Stride, Tile
+from tir_mlir.accel.semantics import Array, Points, model_of
+from tir_mlir.accel.tile_rows import TileRows
+from tir_mlir.dialect.diagnostics import MachineError
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.intrin.check import RUNS, DescriptionFacts, facts_of, random_values
+from tir_mlir.runtime.call.signature import ScalarParam
+
+if TYPE_CHECKING:
+    from tir_mlir.accel.machine import Machine
+
+SPECIAL = RUNS
+"""The kind of data that has infinities and what is not a number, of instructions on floats only."""
+KINDS = ("of all values", "small numbers and ties", "of all magnitudes", "at the ends", "with infinities and NaN")
+_MOST_SIZES = 33
+"""Values of one number that limits sizes; of more, some are left out."""
+_FEWEST = 10
+_SMALL = 256
+"""Elements of a tile below which an instruction is called more often."""
+_SEQUENCES, _LENGTH = 12, 8
+
+Numbers = dict[str, int | float]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One call of an instruction."""
+
+    instruction: MachineInstruction
+    numbers: Numbers
+    rows: dict[str, int] = field(default_factory=dict)
+    """First rows of its tiles in memories of the machine."""
+    strides: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of its tiles, in elements, or in rows of a memory of the machine; those inside of a row are 0."""
+    kind: int = 0
+    """Of the data in its tiles: an index of KINDS."""
+    at_end: bool = True
+    """Whether a tile in the memory of the CPU ends where no memory is; else it begins there."""
+    is_fresh: bool = True
+    """Whether its tiles in memories of the machine get new data."""
+
+    def __str__(self) -> str:
+        parts = []
+        for operand in self.instruction.operands:
+            if isinstance(operand, Number):
+                parts.append(f"{operand.name} = {self.numbers[operand.name]}")
+            elif operand.memory is None:
+                parts.append(f"{operand.name} with strides {self.strides[operand.name]}")
+            else:
+                first = self.rows[operand.name]
+                last = first + self.tile_rows(operand).span - 1
+                parts.append(f"{operand.name} = rows {first} to {last} of {operand.memory.name}")
+        return f"{self.instruction.name}({', '.join(parts)})"
+
+    def tile_rows(self, tile: Tile) -> TileRows:
+        """The rows of a memory that a tile takes."""
+        return TileRows(tile.grid, self.strides[tile.name][: len(tile.grid)])
+
+    def row_numbers(self, tile: Tile) -> Points:
+        """Their numbers, by the first indices of the tile."""
+        assert tile.memory is not None
+        return self.tile_rows(tile).of(np.arange(tile.memory.rows), self.rows[tile.name])
+
+
+@lru_cache(maxsize=256)
+def facts(instruction: MachineInstruction) -> DescriptionFacts:
+    """What data for an instruction depend on."""
+    assert instruction.intrinsic is not None
+    with enter_context():
+        return facts_of(instruction.intrinsic.desc_func().func.op)
+
+
+def values_of_kind(
+    instruction: MachineInstruction, dtype: str, count: int, kind: int, random: np.random.Generator
+) -> Array:
+    """Data for a tile of an instruction."""
+    type_ = np.dtype(dtype)
+    values = random_values(type_, count, facts(instruction), min(kind, RUNS - 1), random)
+    if kind == SPECIAL and type_.kind == "f":
+        tiny = float(np.finfo(type_).tiny)
+        chosen = random.random(count) < 0.3
+        values[chosen] = random.choice([np.nan, np.inf, -np.inf, -0.0, tiny, tiny / 2], int(chosen.sum()))
+    return values
+
+
+def single_trials(machine: Machine, instruction: MachineInstruction, random: np.random.Generator) -> Iterator[Trial]:
+    """Calls of one instruction: its sizes at both ends with each kind of data, then each value of each size."""
+    kinds = kinds_of(instruction)
+    for count, sizes in enumerate(_sizes(instruction, kinds, random)):
+        kind = count % kinds
+        strides = _strides(instruction, count, random)
+        where = ("first", "last", "same")[count] if count < 3 else "any"
+        rows = place_rows(machine, instruction, strides, where, random)
+        numbers = _numbers(instruction, sizes, kind, random)
+        yield Trial(instruction, numbers, rows, strides, kind, count % 2 == 0)
+
+
+def sequence_trials(machine: Machine, random: np.random.Generator) -> Iterator[list[Trial]]:
+    """Sequences of instructions that use rows of each other."""
+    instructions = [i for i in machine.instructions.values() if i.intrinsic is not None]
+    for count in range(_SEQUENCES if instructions else 0):
+        trials = []
+        for _ in range(_LENGTH):
+            instruction = instructions[int(random.integers(len(instructions)))]
+            kind = int(random.integers(min(RUNS, kinds_of(instruction))))
+            limits = [n for n in instruction.numbers if n.high is not None]
+            sizes: Numbers = {n.name: int(random.integers((n.high or 0) // 2, (n.high or 0) + 1)) for n in limits}
+            numbers, strides = _numbers(instruction, sizes, kind, random), _strides(instruction, 1, random)
+            rows = place_rows(machine, instruction, strides, "near", random)
+            trials.append(Trial(instruction, numbers, rows, strides, kind, count % 2 == 0, is_fresh=False))
+        yield trials
+
+
+def kinds_of(instruction: MachineInstruction) -> int:
+    """How many kinds of data there are for an instruction."""
+    return RUNS + (all(np.dtype(t.dtype).kind == "f" for t in instruction.tiles) and bool(instruction.tiles))
+
+
+def _sizes(instruction: MachineInstruction, kinds: int, random: np.random.Generator) -> Iterator[Numbers]:
+    """Values of the numbers that have a greatest one."""
+    limits = {n.name: n.high for n in instruction.numbers if n.high is not None}
+    for _ in range(kinds):
+        yield {**limits}
+    nothing: Numbers = dict.fromkeys(limits, 0)
+    yield nothing
+    for name, high in limits.items():
+        for value in np.unique(np.linspace(0, high, _MOST_SIZES).astype(int)):
+            chosen: Numbers = {n: int(random.integers(h + 1)) for n, h in limits.items()}
+            yield {**chosen, name: int(value)}
+    few = max((np.prod(t.shape) for t in instruction.tiles), default=0) < _SMALL
+    for _ in range(0 if limits else _FEWEST * (4 if few else 1)):
+        yield {}
+
+
+def _numbers(instruction: MachineInstruction, sizes: Numbers, kind: int, random: np.random.Generator) -> Numbers:
+    """Values of all numbers of an instruction."""
+    found = dict(sizes)
+    indices = index_numbers(instruction)
+    for number in instruction.numbers:
+        if number.name not in found:
+            dtype = "uint8" if number.name in indices else number.dtype  # a size is never negative
+            found[number.name] = values_of_kind(instruction, dtype, 1, min(kind, RUNS - 1), random)[0].item()
+    return found
+
+
+@lru_cache(maxsize=256)
+def index_numbers(instruction: MachineInstruction) -> frozenset[str]:
+    """The numbers that are sizes or indices in a description."""
+    library = model_of(instruction)
+    params = library[library.functions[0]].signature.params
+    return frozenset(p.name for p in params if isinstance(p, ScalarParam) and p.is_index)
+
+
+def _strides(instruction: MachineInstruction, count: int, random: np.random.Generator) -> dict[str, tuple[int, ...]]:
+    """Strides of the tiles, each another one; in the first call without gaps."""
+    found: dict[str, tuple[int, ...]] = {}
+    taken: set[int] = set()
+    for tile in instruction.tiles:
+        sizes = tile.grid if tile.memory is not None else tile.shape
+        strides: list[int] = []
+        span = 1
+        for dimension in reversed(range(len(sizes))):
+            if dimension in tile.free:
+                span += 0 if count == 0 else int(random.integers(1, 40 if tile.memory is None else 4))
+                while count > 0 and span in taken:
+                    span += 1
+                taken.add(span)
+            strides.insert(0, span)
+            span *= sizes[dimension]
+        found[tile.name] = (*strides, *(0 for _ in tile.row)) if tile.memory is not None else tuple(strides)
+    return found
+
+
+def place_rows(
+    machine: Machine,
+    instruction: MachineInstruction,
+    strides: Mapping[str, Sequence[int]],
+    where: str,
+    random: np.random.Generator,
+) -> dict[str, int]:
+    """First rows of the tiles: "first", "last", "same" (all that are only read at the same rows), "near" or "any".
+
+    A tile that is written shares no row with another one. Errors: MachineError for tiles that do not fit.
+    """
+    found: dict[str, int] = {}
+    for memory in machine.spaces.values():
+        tiles = [t for t in instruction.tiles if t.memory == memory]
+        spans = {t.name: TileRows(t.grid, tuple(strides[t.name][: len(t.grid)])).span for t in tiles}
+        read = [t.name for t in tiles if "w" not in t.access] if where == "same" else []
+        separate = [*read[:1], *(t.name for t in tiles if t.name not in read)]
+        if sum(spans[name] for name in separate) > memory.rows:
+            raise MachineError(
+                f"the tiles of {instruction} take {sum(spans.values())} rows of {memory.name}, which has {memory.rows}"
+            )
+        starts = _starts(memory, [spans[name] for name in separate], where, random)
+        found |= dict(zip(separate, starts, strict=True))
+        found |= {name: found[read[0]] for name in read[1:]}
+    return found
+
+
+def _starts(memory: MemorySpace, spans: Sequence[int], where: str, random: np.random.Generator) -> list[int]:
+    """First rows for so many rows each: multiples of the alignment of the memory, where these leave room."""
+    step = memory.alignment if sum(-(-n // memory.alignment) for n in spans) <= memory.rows // memory.alignment else 1
+    sizes = [-(-n // step) for n in spans]
+    free = memory.rows // step - sum(sizes)
+    order = random.permutation(len(spans)) if where in ("any", "near") else np.arange(len(spans))
+    room = {"first": 0, "near": min(free, 8)}.get(where, free)
+    gaps = np.sort(random.integers(0, room + 1, len(spans))) if where != "last" else np.full(len(spans), free)
+    starts, at = [0] * len(spans), 0
+    for number, gap in zip(order, gaps, strict=True):
+        starts[int(number)] = (at + int(gap)) * step
+        at += sizes[int(number)]
+    return starts
+
+
+class RegisterState:
+    """What the registers of a machine were set to."""
+
+    def __init__(self, machine: Machine):
+        self.machine = machine
+        self.values: dict[Field, int | float] = {}
+
+    def scramble(self, random: np.random.Generator, kept: Mapping[Field, int | float]) -> list[Trial]:
+        """Calls that set registers to something else, by instructions that set none of those that are kept."""
+        setters = [i for i in self.machine.instructions.values() if i.sets and not any(f in kept for f in i.sets)]
+        return self.require({f: self._other(f, random) for i in setters for f in i.sets}, random)
+
+    def _other(self, target: Field, random: np.random.Generator) -> int | float:
+        number = int(random.integers(1, 100))
+        if np.dtype(target.dtype).kind == "b":
+            return bool(number % 2)
+        return number / 8 if np.dtype(target.dtype).kind == "f" else number
+
+    def require(self, wanted: Mapping[Field, int | float], random: np.random.Generator) -> list[Trial]:
+        """Calls that set registers to these values, where they have others."""
+        calls = []
+        unmet = {f: v for f, v in wanted.items() if self.values.get(f) != v}
+        while unmet:
+            target = next(iter(unmet))
+            able = [i for i in self.machine.instructions.values() if target in i.sets]
+            setter = max(able, key=lambda i: sum(f in unmet for f in i.sets))
+            values = {f: wanted.get(f, self.values.get(f, self._other(f, random))) for f in setter.sets}
+            self.values |= values
+            rest = {n.name: 0 for n in setter.numbers}
+            calls.append(Trial(setter, {**rest, **{f.name: v for f, v in values.items()}}))
+            unmet = {f: v for f, v in unmet.items() if f not in setter.sets}
+        return calls
+
+
+def required_registers(trial: Trial) -> dict[Field, int | float]:
+    """The values that a call needs registers to have."""
+    found: dict[Field, int | float] = {}
+    for target, source in trial.instruction.needs.items():
+        if isinstance(source, Stride):
+            found[target] = trial.strides[source.operand][source.dimension]
+        else:
+            found[target] = trial.numbers[source.name] if isinstance(source, Number) else source
+    return found

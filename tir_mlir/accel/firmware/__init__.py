@@ -1,0 +1,7 @@
+"""Programs of a machine as files for a CPU without an operating system: C, weights, and what calls them in order."""
+
+from tir_mlir.accel.firmware.firmware_model import FirmwareCall as FirmwareCall
+from tir_mlir.accel.firmware.firmware_model import FirmwareModel as FirmwareModel
+from tir_mlir.accel.firmware.firmware_model import Tensor as Tensor
+from tir_mlir.accel.firmware.firmware_model import of_functions as of_functions
+from tir_mlir.accel.firmware.write import write_firmware as write_firmware

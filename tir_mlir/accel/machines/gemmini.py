@@ -1,0 +1,174 @@
+"""Gemmini: a systolic array of 16 x 16 multipliers of int8, with a scratchpad and an accumulator.
+
+Facts are those of the default configuration of github.com/ucb-bar/gemmini (README.md, "ISA"; Configs.scala), the
+calls those of gemmini.h of ucb-bar/gemmini-rocc-tests. Addresses of the accumulator have bit 31; bit 30 adds to what is
+there; bit 29 reads 32 bits. A copy from address 0 writes zeros; with a stride of 0 it repeats a row.
+"""
+
+from __future__ import annotations
+
+from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, upto
+from tir_mlir.script import tir as T
+
+
+def gemmini(latency: int = 100) -> Machine:
+    """The machine in its default configuration. latency: of the memory of the CPU, in cycles."""
+    m = Machine("gemmini", header='#include "include/gemmini.h"')
+    sp = m.memory("sp", rows=16384, row=(16, "int8"))
+    acc = m.memory("acc", rows=1024, row=(16, "int32"))
+    load = m.unit("load", queue=8)
+    _describe_copies(m, load, sp, latency)
+    _describe_sums(m, load, acc, latency)
+    _describe_products(m, sp, acc)
+    _describe_stores(m, acc)
+    return m
+
+
+def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: int) -> None:
+    """What copies operands into the scratchpad: mvin, and mvin2 with registers of its own."""
+    ld, ld2 = (m.state(name, stride="int32", scale="float32") for name in ("ld", "ld2"))
+    zero = "gemmini_extended_mvin(0, {R.row}, 16, 16)"
+    part = "if ({rows} && {cols}) gemmini_extended_mvin({D}, {R.row}, {cols}, {rows})"
+
+    @m.instruction(load, sets=ld, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 0)")
+    def config_ld(stride: T.int32, scale: T.float32): ...
+
+    @m.instruction(load, sets=ld2, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 1)")
+    def config_ld2(stride: T.int32, scale: T.float32): ...
+
+    @m.instruction(load, call="gemmini_extended_mvin({D}, {R.row}, 16, 16)", cycles=16, latency=latency)
+    def mvin(D: m.host("int8"), R: sp):
+        T.assume(D.strides[0] == ld.stride)
+        T.assume(ld.scale == 1)
+        for i, j in T.grid(16, 16):
+            R[i, j] = D[i, j]
+
+    @m.instruction(load, call=[zero, part], cycles=lambda rows, cols: 16 + rows, latency=latency)
+    def mvin_padded(D: m.host("int8"), R: sp, rows: upto(16), cols: upto(16)):
+        """A tile at an edge, with zeros behind its rows and columns."""
+        T.assume(D.strides[0] == ld.stride)
+        T.assume(ld.scale == 1)
+        for i, j in T.grid(16, 16):
+            R[i, j] = T.if_then_else(i < rows and j < cols, D[i, j], T.int8(0))
+
+    @m.instruction(load, call="gemmini_extended_mvin2({D}, {R.row}, 16, 16)", cycles=16, latency=latency)
+    def mvin2(D: m.host("int8"), R: sp):
+        T.assume(D.strides[0] == ld2.stride)
+        T.assume(ld2.scale == 1)
+        for i, j in T.grid(16, 16):
+            R[i, j] = D[i, j]
+
+    @m.instruction(load, call="gemmini_extended_mvin2({D}, {R.row}, 16, 16)", cycles=16, latency=latency)
+    def mvin2_scaled(D: m.host("int8"), R: sp, scale: T.float32):
+        """Scaled, rounded to the nearest even, and clipped."""
+        T.assume(D.strides[0] == ld2.stride)
+        T.assume(ld2.scale == scale)
+        for i, j in T.grid(16, 16):
+            R[i, j] = T.Cast(
+                "int8", T.max(T.min(T.round(T.Cast("float32", D[i, j]) * scale), T.float32(127)), T.float32(-128))
+            )
+
+
+def _describe_sums(m: Machine, load: ExecutionUnit, acc: MemorySpace, latency: int) -> None:
+    """What sets sums: mvin3 of 32 bits, of a bias, of zeros."""
+    ld3 = m.state("ld3", stride="int32", scale="float32")
+
+    @m.instruction(load, sets=ld3, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 2)")
+    def config_ld3(stride: T.int32, scale: T.float32): ...
+
+    @m.instruction(load, call="gemmini_extended_mvin(0, (1u << 31) | {C.row}, 16, 16)", cycles=16)
+    def zero(C: acc):
+        for i, j in T.grid(16, 16):
+            C[i, j] = 0
+
+    @m.instruction(load, call="gemmini_extended_mvin3({D}, (1u << 31) | {C.row}, 16, 16)", cycles=64, latency=latency)
+    def mvin3(D: m.host("int32"), C: acc):
+        T.assume(D.strides[0] * 4 == ld3.stride)
+        T.assume(ld3.scale == 1)
+        for i, j in T.grid(16, 16):
+            C[i, j] = D[i, j]
+
+    @m.instruction(load, call="gemmini_extended_mvin3({D}, (1u << 31) | {C.row}, 16, 16)", cycles=16, latency=latency)
+    def mvin3_bias(D: m.host("int32"), C: acc):
+        """One row, repeated."""
+        T.assume(ld3.stride == 0)
+        T.assume(ld3.scale == 1)
+        for i, j in T.grid(16, 16):
+            C[i, j] = D[j]
+
+
+def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
+    """A preload and a compute, in each of the two flows of data."""
+    execute = m.unit("execute", queue=8)
+    ex = m.state("ex", weight_stationary="int32", a_stride="int32")
+
+    @m.instruction(execute, sets=ex, call="gemmini_extended_config_ex({weight_stationary}, 0, 0, {a_stride}, 0, 0)")
+    def config_ex(weight_stationary: T.int32, a_stride: T.int32): ...
+
+    preload = "gemmini_preload({B.row}, (3u << 30) | {C.row})"
+    compute = "gemmini_compute_preloaded({A.row}, GARBAGE_ADDR)"
+
+    @m.instruction(execute, call=[preload, compute], cycles=16)
+    def matmul(A: sp, B: sp, C: acc):
+        """B stays in the array; the rows of A pass, and are added to those of C."""
+        T.assume(ex.weight_stationary == 1)
+        T.assume(A.strides[0] == ex.a_stride)
+        for i, j, k in T.grid(16, 16, 16):
+            C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+
+    preload = "gemmini_preload(GARBAGE_ADDR, (3u << 30) | {C.row})"
+    compute = "gemmini_compute_preloaded({A.row}, {B.row})"
+
+    @m.instruction(execute, call=[preload, compute], cycles=32)
+    def matmul_os(A: sp, B: sp, C: acc):
+        """The sums stay in the array, and are added to C at the end."""
+        T.assume(ex.weight_stationary == 0)
+        T.assume(A.strides[0] == ex.a_stride)
+        for i, j, k in T.grid(16, 16, 16):
+            C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+
+
+def _describe_stores(m: Machine, acc: MemorySpace) -> None:
+    """What stores sums: scaled, with and without activation, or as they are."""
+    store = m.unit("store", queue=2)
+    st = m.state("st", stride="int32", relu="int32", scale="float32")
+
+    @m.instruction(store, sets=st, call="gemmini_extended_config_st({stride}, {relu}, {scale})")
+    def config_st(stride: T.int32, relu: T.int32, scale: T.float32): ...
+
+    scaled = "if ({rows} && {cols}) gemmini_extended_mvout({D}, (1u << 31) | {C.row}, {cols}, {rows})"
+
+    @m.instruction(store, call=scaled, cycles=lambda rows, cols, scale: rows)
+    def mvout(C: acc, D: m.host("int8"), rows: upto(16), cols: upto(16), scale: T.float32):
+        """Sums, scaled, rounded to the nearest even, and clipped."""
+        T.assume(D.strides[0] == st.stride)
+        T.assume(st.relu == 0)
+        T.assume(st.scale == scale)
+        for i, j in T.grid(16, 16):
+            if i < rows and j < cols:
+                D[i, j] = T.Cast(
+                    "int8", T.max(T.min(T.round(T.Cast("float32", C[i, j]) * scale), T.float32(127)), T.float32(-128))
+                )
+
+    @m.instruction(store, call=scaled, cycles=lambda rows, cols, scale: rows)
+    def mvout_relu(C: acc, D: m.host("int8"), rows: upto(16), cols: upto(16), scale: T.float32):
+        """As `mvout`; what is negative becomes 0."""
+        T.assume(D.strides[0] == st.stride)
+        T.assume(st.relu == 1)
+        T.assume(st.scale == scale)
+        for i, j in T.grid(16, 16):
+            if i < rows and j < cols:
+                D[i, j] = T.Cast(
+                    "int8", T.max(T.min(T.round(T.Cast("float32", C[i, j]) * scale), T.float32(127)), T.float32(0))
+                )
+
+    whole = "if ({rows} && {cols}) gemmini_extended_mvout({D}, (5u << 29) | {C.row}, {cols}, {rows})"
+
+    @m.instruction(store, call=whole, cycles=lambda rows, cols: 4 * rows)
+    def mvout_sums(C: acc, D: m.host("int32"), rows: upto(16), cols: upto(16)):
+        """Sums as they are, of 32 bits."""
+        T.assume(D.strides[0] * 4 == st.stride)
+        for i, j in T.grid(16, 16):
+            if i < rows and j < cols:
+                D[i, j] = C[i, j]
