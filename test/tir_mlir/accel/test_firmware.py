@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.emulators import CPUS, compile_firmware, run_firmware
 from programs.systolic import product, schedule_product, systolic
 
 from tir_mlir import build
@@ -16,7 +17,7 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.script import IRModule
 
 FLAGS = ("-std=c99", "-ffreestanding", "-Wall", "-Wextra", "-Werror")
-SHAPES = [(16, 16, 16), (17, 15, 127), (1, 16, 17)]
+SHAPES = [(16, 16, 16), (17, 15, 127), (15, 17, 1)]
 
 
 def product_library(m: int, n: int, k: int) -> Library:
@@ -91,3 +92,20 @@ def test_firmware_of_a_cpu_is_refused(tmp_path: Path) -> None:
         lib.export(tmp_path / "made", bare_metal=True)
     with pytest.raises(BuildError, match="constants= are weights of firmware; fix: bare_metal=True"):
         lib.export(tmp_path / "made.o", constants={"A": np.zeros(1)})
+
+
+@pytest.mark.parametrize(
+    "cpu", ["rv64gc", *(pytest.param(name, marks=pytest.mark.slow) for name in ("rv64imac", "rv32imac", "cortex-m4"))]
+)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.few(1)
+def test_firmware_runs_on_another_cpu(tmp_path: Path, cpu: str, shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    lib, rng = product_library(*shape), np.random.default_rng(1)
+    a, b, c = (rng.integers(-128, 128, s, np.int8) for s in ((m, k), (k, n), (m, n)))
+    lib.export(tmp_path / "product", bare_metal=True, constants={"B": b})
+    expected = np.zeros_like(c)
+    lib(a, b, expected)
+    elf = compile_firmware(tmp_path / "product", CPUS[cpu])
+    run_firmware(elf, CPUS[cpu], {"product_A": a}, {"product_C": c})
+    np.testing.assert_array_equal(c, expected)
