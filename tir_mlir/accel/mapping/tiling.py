@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from math import prod
 
-from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, TiledBuffer
+from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, NestAxis, TiledBuffer
 from tir_mlir.accel.operands import MemorySpace
 
-_SIZES = 8
+_SIZES = 7
 """Sizes of the parts of an axis that are tried at most."""
+_KEPT = 24
+"""Parts of which all orders and places are tried."""
 
 
 @dataclass(frozen=True)
@@ -39,36 +41,55 @@ class Tiling:
 
 
 def tilings(nest: Nest) -> list[tuple[float, Tiling]]:
-    """The tilings that fit the memories, with their cycles, fewest first."""
-    found = []
-    sizes = [_sizes(axis.tiles) for axis in nest.axes]
-    spatial = [a for a, axis in enumerate(nest.axes) if axis.kind == "S"]
-    reduced = tuple(a for a, axis in enumerate(nest.axes) if axis.kind != "S")
-    for parts in product(*sizes):
-        looped = [a for a in spatial if parts[a] < nest.axes[a].tiles]
-        still = tuple(a for a in spatial if a not in looped)
-        if result_rows(nest, parts) > nest.result.memory.rows:
-            continue
+    """The tilings that fit the memories, with their cycles, fewest first: of the parts that are best in the order of
+    the block, all orders of loops and places of copies."""
+    rough = []
+    for parts in product(*map(_sizes, nest.axes)):
+        if result_rows(nest, parts) <= nest.result.memory.rows:
+            costs = [cycles(nest, t) for t in _first_tilings(nest, parts) if fits(nest, t)]
+            rough += [(min(costs), parts)] if costs else []
+    found = {}
+    for _, parts in sorted(rough)[:_KEPT]:
+        looped = [a for a, axis in enumerate(nest.axes) if axis.kind == "S" and parts[a] < axis.tiles]
         for order in permutations(looped):
-            plain = Tiling(parts, (*still, *order, *reduced), ())
-            outer = plain.outer(nest)
-            for levels in product(*(_levels(copy, outer) for copy in nest.copies)):
-                tiling = Tiling(parts, plain.order, levels)
-                if fits(nest, tiling):
-                    found.append((cycles(nest, tiling), tiling))
-    return sorted(found, key=lambda pair: (pair[0], moved_rows(nest, pair[1])))
+            whole = Tiling(parts, _order(nest, order), ())
+            for levels in product(*(_levels(copy, whole.outer(nest)) for copy in nest.copies)):
+                tiling = Tiling(parts, whole.order, levels)
+                if tiling not in found and fits(nest, tiling):
+                    found[tiling] = cycles(nest, tiling)
+    ranked = sorted(found, key=lambda t: (found[t], moved_rows(nest, t)))
+    return [(found[tiling], tiling) for tiling in ranked]
 
 
-def _sizes(tiles: int) -> list[int]:
-    """Sizes of equal parts of so many tiles, few of them."""
+def _first_tilings(nest: Nest, parts: tuple[int, ...]) -> Iterator[Tiling]:
+    """With the axes in their order: each copy as far inside as it can be, and one of them before all loops."""
+    looped = [a for a, axis in enumerate(nest.axes) if axis.kind == "S" and parts[a] < axis.tiles]
+    order = _order(nest, looped)
+    outer = Tiling(parts, order, ()).outer(nest)
+    inner = tuple(max(_levels(copy, outer)) for copy in nest.copies)
+    yield Tiling(parts, order, inner)
+    for n, level in enumerate(inner):
+        if level >= 0:
+            yield Tiling(parts, order, (*inner[:n], -1, *inner[n + 1 :]))
+
+
+def _order(nest: Nest, looped: Sequence[int]) -> tuple[int, ...]:
+    """All axes: those that are not looped over, these in their order, and those of sums, which are innermost."""
+    spatial = [a for a, axis in enumerate(nest.axes) if axis.kind == "S" and a not in looped]
+    return (*spatial, *looped, *(a for a, axis in enumerate(nest.axes) if axis.kind != "S"))
+
+
+def _sizes(axis: NestAxis) -> list[int]:
+    """Sizes of equal parts of an axis, few of them; of a sum's axis that no instruction computes, one and all."""
+    tiles = axis.tiles
+    if axis.tile == 1 and axis.kind != "S":
+        return sorted({1, tiles})
     sizes = sorted({-(-tiles // parts) for parts in range(1, tiles + 1)})
-    if len(sizes) <= _SIZES:
-        return sizes
-    step = (len(sizes) - 1) / (_SIZES - 1)
-    wanted = [1, 2, 4, 8, 16, 32, 64, tiles]
     even = [s for s in sizes if tiles % s == 0]
-    near = {min(even if len(even) > _SIZES // 2 else sizes, key=lambda s: abs(s - w)) for w in wanted if w <= tiles}
-    return sorted(near or {sizes[round(n * step)] for n in range(_SIZES)})
+    if len(even) > _SIZES // 2:
+        sizes = even
+    wanted = [1, tiles, *(2**n for n in range(1, _SIZES - 1))]
+    return sorted({min(sizes, key=lambda s: abs(s - w)) for w in wanted if w <= tiles})
 
 
 def _levels(copy: CopiedOperand, outer: Sequence[int]) -> Iterator[int]:
