@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -60,6 +61,11 @@ class MachineFunction:
 
     def __init__(self, signature: CallSignature, placed: PlacedProgram, scheduled: Callable[[], MachineProgram]):
         self.signature, self.name, self.placed, self._scheduled = signature, signature.name, placed, scheduled
+
+    def change_programs(self, change: Callable[[MachineProgram], MachineProgram]) -> MachineFunction:
+        """The function with other programs of the same buffers: with its addresses, and as it was scheduled."""
+        placed = replace(self.placed, program=change(self.placed.program))
+        return MachineFunction(self.signature, placed, lambda: change(self._scheduled()))
 
     def __call__(self, *args: object, **named: object) -> None:
         self.simulate(*map(np.asarray, positional_arguments(self.signature, args, named)))

@@ -45,6 +45,7 @@ implemented_in(
             "Graph.compare": "tir_mlir.graph.precision.rounding",
             "Graph.from_linalg": "tir_mlir.graph.importers.linalg_model.graph_from_linalg",
             "Graph.interpret": "tir_mlir.graph.verification.whole_program",
+            "Graph.offload": "tir_mlir.accel.offload.offload",
             "Graph.plot": "tir_mlir.graph.profiling.graph_rows",
             "Graph.to_linalg": "tir_mlir.graph.transforms.linalg_bodies",
             "Graph.verify": "tir_mlir.graph.verification.verify_graph",

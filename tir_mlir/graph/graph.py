@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,8 +21,17 @@ if TYPE_CHECKING:
     from tir_mlir.graph.precision.quantize_weights import Choice
     from tir_mlir.graph.precision.rounding import Calibration, OutputErrors, Rounding
     from tir_mlir.interpreter import Report
-    from tir_mlir.target import Target
+    from tir_mlir.target import AnyTarget, Target
     from tir_mlir.visual.svg import Picture
+
+
+class Offloaded(Protocol):
+    """A graph of which a machine computes some nodes: `tir_mlir.accel.offload.OffloadedGraph`."""
+
+    @property
+    def cycles(self) -> int: ...
+
+    def build(self, *, threads: int | None = None, optimize: str = "full") -> Model: ...
 
 
 class Graph:
@@ -127,6 +136,12 @@ class Graph:
     ) -> Graph:
         """This graph with weights and activations of its layers in 8 bits, by the numbers that they see in batches of
         inputs: `tir_mlir.calibrate(graph, batches)` is the same, and tells the options."""
+        ...
+
+    @extension_point
+    def offload(self, machine: AnyTarget) -> Offloaded:
+        """This graph with its products and convolutions on a machine (`tir_mlir.accel.Machine`), as far as that has
+        instructions for them. The result tells what is where, and why; `build()` makes a model of it."""
         ...
 
     @extension_point

@@ -400,7 +400,7 @@ def _integer_bias(
     name = rewriter.func.weight(base.arg_number) if isinstance(base, ir.BlockArgument) else None
     if x is None or w is None or name is None or call.type_of(base).dtype != "float32":
         return None
-    steps = _array(graph, rewriter, x.args[1]), _array(graph, rewriter, w.args[1])
+    steps = weight_array(graph, rewriter, x.args[1]), weight_array(graph, rewriter, w.args[1])
     bias = graph.weights[name].reshape(-1)
     if steps[0] is None or steps[1] is None or not np.isfinite(bias).all() or _size(call, w) not in (1, len(bias)):
         return None
@@ -420,8 +420,8 @@ def _size(call: NodeCall, dequantized: NodeCall) -> int:
     return prod(int(size) for size in call.shape_of(dequantized.args[1]))
 
 
-def _array(graph: Graph, rewriter: Rewriter, value: ir.Value) -> np.ndarray | None:
-    """The numbers of a weight or a constant."""
+def weight_array(graph: Graph, rewriter: Rewriter, value: ir.Value) -> np.ndarray | None:
+    """The numbers of a weight or a constant; None for what is computed, even of weights."""
     if isinstance(value, ir.BlockArgument):
         name = rewriter.func.weight(value.arg_number)
         return None if name is None else graph.weights.get(name)

@@ -1,0 +1,245 @@
+"""Let a machine compute what it can of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.accel.back_end import MachineFunction
+from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.mapping import Mapping as MachineMapping
+from tir_mlir.accel.mapping import map_program
+from tir_mlir.accel.offload.forms import Form, forms_of
+from tir_mlir.accel.offload.layers import LayerEnd, LayerReader, layers_of, multiplications
+from tir_mlir.accel.offload.numbers import with_numbers
+from tir_mlir.accel.offload.programs import Program, Stored, largest_sum
+from tir_mlir.accel.offload.report import CpuNode, OffloadedNode, OffloadReport
+from tir_mlir.accel.offload.requantization import requantizing_store, stores_of
+from tir_mlir.dialect.diagnostics import LoweringError, MachineError, TirError, check_type
+from tir_mlir.dialect.graph import TensorType, create, encoding, replace_node
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import implement
+from tir_mlir.graph.compile import compile_graph
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.packed_functions import register_packed
+from tir_mlir.graph.precision.calibrate import weight_array
+from tir_mlir.graph.precision.quantize_weights import with_computed_weights
+from tir_mlir.graph.rewrite import NodeCall, Rewriter
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.script.module import copy_function
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.model import Model
+
+
+@implement(Graph.offload)
+def offload(graph: Graph, machine: Machine) -> OffloadedGraph:
+    """Let a machine compute the products and convolutions of a graph, with what it can do to their sums.
+
+    Each distinct one becomes a program of TensorIR, which `accel.map` maps to the machine; equal ones share it. What
+    the machine rounds just as the graph does, for each sum that can occur, it rounds; else it yields the sums. A layer
+    of which the machine does nothing stays on the CPU, with the reason of `accel.map`. Errors: GraphError.
+    """
+    check_type(graph, Graph, "offload", "graph", "a Graph (from_torch, from_onnx, GraphBuilder make one)")
+    check_type(machine, Machine, "offload", "machine", "an accel.Machine")
+    prepared = with_computed_weights(compile_graph(graph, until="channels_last"))
+    result = prepared.clone()
+    with enter_context():
+        work = _Offload(result, machine)
+        for layer in list(layers_of(work.rewriter)):
+            work.layer(layer)
+    lowered = clean(result)
+    return OffloadedGraph(graph, lowered, machine, work.programs, work.report(lowered))
+
+
+@dataclass(frozen=True)
+class OffloadedProgram:
+    """A program that nodes of a graph are. mapping: of it to the machine, or of one that differs in scales only."""
+
+    name: str
+    program: Program
+    mapping: MachineMapping
+
+    @cached_property
+    def function(self) -> MachineFunction:
+        """What runs it on the model of the machine."""
+        mapped, stored = self.mapping.function, self.program.stored
+        if stored is None:
+            return mapped
+        instruction, numbers = stored.instruction, dict(stored.numbers)
+        return mapped.change_programs(lambda program: with_numbers(program, instruction, numbers))
+
+
+class OffloadedGraph:
+    """A graph of which a machine computes some nodes.
+
+    graph: as it was; lowered: with a program of TensorIR for each node that the machine computes; programs: these, by
+    name; offloaded: what is where, and why.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        lowered: Graph,
+        machine: Machine,
+        programs: Mapping[str, OffloadedProgram],
+        offloaded: OffloadReport,
+    ):
+        self.graph, self.lowered, self.machine = graph, lowered, machine
+        self.programs, self.offloaded = dict(programs), offloaded
+
+    @property
+    def cycles(self) -> int:
+        """Of all nodes on the machine, one after another."""
+        return self.offloaded.cycles
+
+    def build(self, *, threads: int | None = None, optimize: str = "full") -> Model:
+        """A model whose nodes on the machine run on the model of it, and which else is compiled for this CPU."""
+        number, graph = next(_BUILDS), self.lowered.clone()
+        module = graph.module.mlir
+        with enter_context():
+            for node in graph.func.nodes:
+                callee = node.callee
+                if callee is None or callee.kind != encoding.CALL_TIR or callee.callee not in self.programs:
+                    continue
+                name = f"{self.machine.name}.{callee.callee}.{number}"
+                types = [v.type for v in node.inputs], [t.mlir for t in node.types]
+                with ir.InsertionPoint(node.op):
+                    call = create.call(create.declare_packed(module, name, *types), node.inputs, node.types, node.names)
+                register_packed(name, self.programs[callee.callee].function, override=True)
+                replace_node(node, call.results)
+        return clean(graph).build_model(threads=threads, optimize=optimize)
+
+    def __repr__(self) -> str:
+        share = f"{100 * self.offloaded.share:.1f} % of {self.offloaded.all_macs} MACs"
+        return f"<{self.graph!r} on {self.machine!r}: {share}>"
+
+
+_BUILDS = count()
+_SCALE = 0.0123
+"""Stands for the scales of programs that are mapped together."""
+
+
+class _Offload:
+    """A graph whose layers are given to a machine, one by one, in place."""
+
+    def __init__(self, graph: Graph, machine: Machine):
+        self.graph, self.machine = graph, machine
+        self.rewriter = Rewriter(graph)
+        self.reader = LayerReader(graph, self.rewriter)
+        self.mapped: dict[Program, MachineMapping | TirError] = {}
+        self.names: dict[Program, str] = {}
+        self.programs: dict[str, OffloadedProgram] = {}
+        self.nodes: list[OffloadedNode] = []
+        self.reasons: dict[str, str] = {}
+
+    def layer(self, call: NodeCall) -> None:
+        """Give a layer to the machine, with as much behind it as it can do; or note why it stays."""
+        forms, reason = forms_of(call), f"{call.op.name} of these operands is not a product of matrices"
+        notes: list[str] = []
+        for end in self.reader.ends(call, forms[0].axis) if forms else []:
+            for form in forms:
+                program = self._program(end, form.program)
+                name = program if isinstance(program, TirError) else self._mapped(program)
+                if isinstance(name, TirError) or isinstance(program, TirError):
+                    reason = str(name).splitlines()[0]
+                else:
+                    self._replace(call, end, form, name, notes[-1] if notes else "")
+                    return
+            notes.append(reason)
+        self.reasons[call.node.names[0]] = reason
+
+    def _program(self, end: LayerEnd, program: Program) -> Program | TirError:
+        """The program of a layer up to an end; or why no instruction rounds its sums so."""
+        program = replace(program, has_bias=bool(end.biases))
+        wanted, sums = end.rounding, program.dtypes[2]
+        if wanted is None:
+            return program
+        greatest = largest_sum(program) + sum(self._largest(value) for value, _ in end.biases)
+        limits = np.iinfo(sums)
+        stores = list(stores_of(self.machine, sums, wanted.dtype))
+        found = requantizing_store(stores, wanted, max(limits.min, -greatest), min(limits.max, greatest))
+        if found is None:
+            return MachineError(f"no instruction of {self.machine} stores {sums} as {wanted}")
+        store, numbers = found
+        scales = {name: wanted.scale for name, number in numbers.items() if number == wanted.scale}
+        text = store.text(numbers, scales)
+        return replace(program, stored=Stored(text, wanted.dtype, store.instruction, tuple(scales.items())))
+
+    def _largest(self, value: ir.Value) -> int:
+        """The largest absolute value of a weight; of one that is not known, that of its type."""
+        array = weight_array(self.graph, self.rewriter, value)
+        if array is None:
+            return int(np.iinfo(self.rewriter.type_of(value).dtype).max)
+        return int(np.abs(array.astype(np.int64)).max(initial=0))
+
+    def _mapped(self, program: Program) -> str | TirError:
+        """The name of a program that the machine computes; or why it does not."""
+        if program in self.names:
+            return self.names[program]
+        stored = program.stored
+        shared = program if stored is None else replace(program, stored=stored.with_scales(_SCALE))
+        if shared not in self.mapped:
+            try:
+                mapped = map_program(shared.func("main"), self.machine)
+                mapped.build()  # what cannot be placed is not a program of the machine
+                self.mapped[shared] = mapped
+            except (MachineError, LoweringError) as error:
+                self.mapped[shared] = error
+        mapping = self.mapped[shared]
+        if isinstance(mapping, TirError):
+            return mapping
+        module = self.graph.module.mlir
+        name = self.names[program] = create.fresh_symbol(module, program.title)
+        copy_function(module, program.func(name), name)
+        self.programs[name] = OffloadedProgram(name, program, mapping)
+        return name
+
+    def _replace(self, call: NodeCall, end: LayerEnd, form: Form, name: str, note: str) -> None:
+        """Call the program for a layer."""
+        mapped, at = self.programs[name], end.value
+        program = mapped.program
+        operands = form.operands(at)
+        if end.biases:
+            operands.append(self._bias(at, end.biases, program.made[-1]))
+        made = TensorType(program.made, at.struct_info.dtype)
+        with ir.InsertionPoint(at.node.op):
+            node = create.call_tir(self.graph.module.mlir, name, operands, [made], at.node.names[:1])
+        value = self.rewriter.add(node)
+        at.replace(value if made.shape == at.shape else at.reshape(value, at.shape))
+        self.nodes.append(
+            OffloadedNode(at.node.names[0], call.op.name, multiplications(call), name, mapped.mapping.cycles, note)
+        )
+
+    def _bias(self, at: NodeCall, biases: Sequence[tuple[ir.Value, int]], channels: int) -> ir.Value:
+        """The sum of biases, one number a channel."""
+        total: ir.Value | None = None
+        for value, sign in biases:
+            vector = at.reshape(value, [channels])
+            vector = vector if sign > 0 else at.emit("negative", [vector])
+            total = vector if total is None else at.emit("add", [total, vector])
+        assert total is not None
+        return total
+
+    def report(self, result: Graph) -> OffloadReport:
+        """What is where in the graph that results."""
+        on_cpu = list[CpuNode]()
+        with enter_context():
+            rewriter = Rewriter(result)
+            for node in result.func.nodes:
+                callee = node.callee
+                if node.kind == "constant" or (callee is not None and callee.callee in self.programs):
+                    continue
+                if all(value in rewriter.weights for value in node.results):
+                    continue
+                call = rewriter.call(node)
+                name = node.names[0]
+                reason = self.reasons.get(name, f"{self.machine} computes products and convolutions")
+                on_cpu.append(CpuNode(name, call.op.name, multiplications(call), reason))
+        return OffloadReport(tuple(self.nodes), tuple(on_cpu))

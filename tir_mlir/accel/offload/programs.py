@@ -1,0 +1,195 @@
+"""The programs of layers, as machines compute them: sums of products that begin with a bias, and what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.script.module import PrimFunc
+from tir_mlir.script.parser import parse
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What an instruction stores of sums: `expression` with the sum for `{}` and numbers by name, of a type."""
+
+    expression: str
+    dtype: str
+    instruction: MachineInstruction
+    numbers: tuple[tuple[str, float], ...]
+    """Those that programs may differ in though they are mapped as one: scales."""
+
+    @property
+    def text(self) -> str:
+        """The expression with its numbers."""
+        return self.expression.format("{}", **{name: f"T.float32({number!r})" for name, number in self.numbers})
+
+    def with_scales(self, scale: float) -> Stored:
+        """The same with one scale for all."""
+        return replace(self, numbers=tuple((name, scale) for name, _ in self.numbers))
+
+
+@dataclass(frozen=True)
+class ProductProgram:
+    """`Y[b, i, j] = stored(D[j] + sum over k of X[b, i, k] * W[b, k, j])`, without b where there is no batch."""
+
+    batch: Shape
+    """Empty, or one size."""
+    rows: int
+    columns: int
+    depth: int
+    dtypes: tuple[str, str, str]
+    """Of both operands, and of the sums."""
+    has_bias: bool = False
+    stored: Stored | None = None
+    """None: the sums."""
+
+    @property
+    def title(self) -> str:
+        return f"product_{'x'.join(map(str, (*self.batch, self.rows, self.columns, self.depth)))}"
+
+    @property
+    def made(self) -> Shape:
+        """The shape of the result."""
+        return (*self.batch, self.rows, self.columns)
+
+    @property
+    def terms(self) -> int:
+        """The products that are added up for one element."""
+        return self.depth
+
+    def func(self, name: str) -> PrimFunc:
+        """Its function of TensorIR."""
+        axes = [f"b{n}" for n in range(len(self.batch))]
+        left, right, _ = self.dtypes
+        x, w = (_params(n, (*self.batch, *s), t) for n, s, t in (
+            ("X", (self.rows, self.depth), left), ("W", (self.depth, self.columns), right)))  # fmt: skip
+        reads = f"X[{_index(axes, 'i', 'k')}]", f"W[{_index(axes, 'k', 'j')}]"
+        spatial = dict(zip((*axes, "i", "j"), self.made, strict=True))
+        return _program(name, [x, w], [], spatial, {"k": self.depth}, reads, self)
+
+
+@dataclass(frozen=True)
+class ConvolutionProgram:
+    """A convolution of an image (n, height, width, channels) with a kernel (height, width, channels, outputs)."""
+
+    image: Shape
+    kernel: Shape
+    strides: Shape
+    padding: Shape
+    """Rows above, columns to the left, rows below, columns to the right: of zeros."""
+    dilation: Shape
+    dtypes: tuple[str, str, str]
+    has_bias: bool = False
+    stored: Stored | None = None
+
+    @property
+    def made(self) -> Shape:
+        """The shape of the result."""
+        top, left, bottom, right = self.padding
+        sizes = (
+            (size + more - (taps - 1) * dilation - 1) // stride + 1
+            for size, more, taps, dilation, stride in zip(
+                self.image[1:3], (top + bottom, left + right), self.kernel[:2], self.dilation, self.strides, strict=True
+            )
+        )
+        return (self.image[0], *sizes, self.kernel[3])
+
+    @property
+    def title(self) -> str:
+        window = f"{self.kernel[0]}x{self.kernel[1]}"
+        return f"convolution_{'x'.join(map(str, self.image[1:]))}_{window}_{self.kernel[3]}"
+
+    @property
+    def terms(self) -> int:
+        """The products that are added up for one element."""
+        return prod(self.kernel[:3])
+
+    def func(self, name: str) -> PrimFunc:
+        """Its function of TensorIR."""
+        left, right, _ = self.dtypes
+        params = [_params("X", self.image, left), _params("W", self.kernel, right)]
+        source, before = ("P", self._padding()) if any(self.padding) else ("X", [])
+        spatial: dict[str, int] = dict(zip("nyxo", self.made, strict=True))
+        rows, columns = (
+            f"v{axis} * {stride} + v{tap} * {dilation}"
+            for axis, tap, stride, dilation in zip("yx", ("ry", "rx"), self.strides, self.dilation, strict=True)
+        )
+        reads = f"{source}[vn, {rows}, {columns}, vc]", "W[vry, vrx, vc, vo]"
+        taps: dict[str, int] = dict(zip(("ry", "rx", "c"), self.kernel[:3], strict=True))
+        return _program(name, params, before, spatial, taps, reads, self)
+
+    def _padding(self) -> list[str]:
+        """The padded image."""
+        n, height, width, channels = self.image
+        top, left, bottom, right = self.padding
+        shape, dtype = (n, height + top + bottom, width + left + right, channels), self.dtypes[0]
+        inside = f"vy >= {top} and vy < {height + top} and vx >= {left} and vx < {width + left}"
+        value = f"T.if_then_else({inside}, X[vn, vy - {top}, vx - {left}, vc], T.{dtype}(0))"
+        axes = dict(zip("nyxc", shape, strict=True))
+        return [f'P = T.alloc_buffer({shape}, "{dtype}")', *_block("P", axes, {}, [f"P[vn, vy, vx, vc] = {value}"])]
+
+
+Program = ProductProgram | ConvolutionProgram
+
+
+def largest_sum(program: Program) -> int:
+    """The largest absolute value of its sums of integers, without the bias."""
+    left, right = (max(-int(np.iinfo(d).min), int(np.iinfo(d).max)) for d in program.dtypes[:2])
+    return program.terms * left * right
+
+
+def _program(
+    name: str,
+    params: list[str],
+    before: list[str],
+    spatial: Mapping[str, int],
+    reduced: Mapping[str, int],
+    reads: tuple[str, str],
+    program: Program,
+) -> PrimFunc:
+    """A function that sums products of two reads, and stores the sums."""
+    shape, sums = tuple(spatial.values()), program.dtypes[2]
+    index = ", ".join(f"v{axis}" for axis in spatial)
+    total = "Y" if program.stored is None else "S"
+    first = f"D[v{list(spatial)[-1]}]" if program.has_bias else f"T.{sums}(0)"
+    factors = " * ".join(
+        r if d == sums else f'T.Cast("{sums}", {r})' for r, d in zip(reads, program.dtypes, strict=False)
+    )
+    body = ["with T.init():", f"    {total}[{index}] = {first}", f"{total}[{index}] = {total}[{index}] + {factors}"]
+    lines = [*before, *_block(total, spatial, reduced, body)]
+    params = [*params, *([_params("D", shape[-1:], sums)] if program.has_bias else [])]
+    if program.stored is not None:
+        lines = [f'S = T.alloc_buffer({shape}, "{sums}")', *lines]
+        lines += _block("Y", spatial, {}, [f"Y[{index}] = {program.stored.text.format(f'S[{index}]')}"])
+    params.append(_params("Y", shape, sums if program.stored is None else program.stored.dtype))
+    text = [f"@T.prim_func\ndef {name}({', '.join(params)}):", *(f"    {line}" for line in lines)]
+    return parse("\n".join(text), {})[name]
+
+
+def _block(name: str, spatial: Mapping[str, int], reduced: Mapping[str, int], body: Sequence[str]) -> list[str]:
+    """A block in loops."""
+    axes = {**spatial, **reduced}
+    kinds = "S" * len(spatial) + "R" * len(reduced)
+    names = ", ".join(axes)
+    return [
+        f"for {names} in T.grid({', '.join(map(str, axes.values()))}):",
+        f'    with T.block("{name}"):',
+        f'        {", ".join(f"v{a}" for a in axes)} = T.axis.remap("{kinds}", [{names}])',
+        *(f"        {line}" for line in body),
+    ]
+
+
+def _params(name: str, shape: Shape, dtype: str) -> str:
+    single = "," if len(shape) == 1 else ""
+    return f'{name}: T.Buffer(({", ".join(map(str, shape))}{single}), "{dtype}")'
+
+
+def _index(batch: Sequence[str], *axes: str) -> str:
+    return ", ".join(f"v{axis}" for axis in (*batch, *axes))
