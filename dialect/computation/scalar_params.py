@@ -36,6 +36,23 @@ def is_size(form: Form, param: SizeParam) -> bool:
     return any(limit.uses(param.value) for limit in limits)
 
 
+def saturates(form: Form, param: SizeParam) -> tuple[bool, bool]:
+    """Whether a function computes the same for all sizes below the least one that it assumes, and for all beyond the
+    greatest one: where the size limits an iterator, none is below the first, all are below the last."""
+    low, high = param.low is not None, param.high is not None
+    low &= not any(a.extent.uses(param.value) for a in form.axes)
+    high &= not any(a.extent.uses(param.value) for a in form.axes)
+    for condition in [c for c in form.conditions if c.base.uses(param.value)]:
+        rest = condition.base.substitute({param.value: Index.constant(0)}).as_constant()
+        axis = condition.row.index(-1) if sorted(condition.row) == [-1] + [0] * (len(condition.row) - 1) else None
+        extent = form.axes[axis].extent.as_constant() if axis is not None else None
+        if rest is None or condition.is_eq or axis is None:
+            return False, False
+        low &= param.low is not None and param.low + rest < 0
+        high &= param.high is not None and extent is not None and param.high + rest >= extent - 1
+    return low, high
+
+
 def extent_limits(form: Form) -> dict[str, dict[int, str]]:
     """The dimensions of operands that are accessed up to a size only, and that size: of all operands where it limits
     what is stored, of those that are read where it limits a choice."""

@@ -15,6 +15,7 @@ from tir_mlir.accel.c_source import print_c
 from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.cores import check_cores
 from tir_mlir.accel.firmware import of_functions, write_firmware
+from tir_mlir.accel.limits import check_limits
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.program import TO_LOOPS, MachineProgram, read_program
 from tir_mlir.accel.simulate import Simulator
@@ -52,7 +53,7 @@ def _place(compilation: Compilation) -> dict[str, PlacedProgram]:
     placed = {}
     for name in compilation.names:
         program = check_cores(read_program(compilation.values[LOOPS], machine, name))
-        placed[name] = synchronize(place_buffers(configure(program)))
+        placed[name] = synchronize(place_buffers(check_limits(configure(program))))
     return placed
 
 

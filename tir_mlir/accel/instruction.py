@@ -12,6 +12,7 @@ from typing import Any
 
 from tir_mlir.accel.operands import (
     Assumption,
+    Between,
     ExecutionUnit,
     Field,
     HostOperand,
@@ -151,7 +152,7 @@ class _Description:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = ast.copy_location(ast.parse(node.value, mode="eval").body, node)
         kind = self._value(node)
-        if isinstance(kind, MemorySpace | RowsOf | HostOperand | UpTo):
+        if isinstance(kind, MemorySpace | RowsOf | HostOperand | UpTo | Between):
             return kind
         dtype = getattr(kind, "dtype", None) or getattr(kind, "name", None)
         if not isinstance(dtype, str):
@@ -178,7 +179,7 @@ class _Description:
         return False
 
     def _number_name(self, name: str) -> IntExpr:
-        if not isinstance(self.kinds.get(name), UpTo | str):
+        if not isinstance(self.kinds.get(name), UpTo | Between | str):
             raise self.error(self.program.node, f"{name} is not an operand that is a number")
         return Dim(name)
 
@@ -213,6 +214,9 @@ class _Description:
     def _operand(self, name: str, kind: Any) -> Operand:
         if isinstance(kind, UpTo):
             return Number(name, "int32", kind.high)
+        if isinstance(kind, Between):
+            high = int(kind.high) if kind.dtype == "int32" and kind.low >= 0 and self._is_size(name) else None
+            return Number(name, kind.dtype, high, kind)
         if isinstance(kind, str):
             return Number(name, kind)
         accesses = [
@@ -242,6 +246,12 @@ class _Description:
         free = tuple(d for d in range(len(shape) - count) if self._names_stride(name, d))
         return Tile(name, memory, kind.dtype, shape, access, kind.row, free)
 
+    def _is_size(self, name: str) -> bool:
+        """Whether a number limits loops or conditions."""
+        tests = [n for s in self.body for n in ast.walk(s) if isinstance(n, ast.Compare)]
+        tests += [n.iter for s in self.body for n in ast.walk(s) if isinstance(n, ast.For)]
+        return any(isinstance(n, ast.Name) and n.id == name for test in tests for n in ast.walk(test))
+
     def _names_stride(self, name: str, dimension: int) -> bool:
         """Whether a call or an assumption names a stride of an operand."""
         in_calls = any(f"{{{name}.strides[{dimension}]}}" in call for call in self.calls)
@@ -255,7 +265,7 @@ class _Description:
     def _shape(self, name: str, accesses: Sequence[ast.Subscript]) -> tuple[int, ...]:
         """The greatest index in each dimension, plus one."""
         loops = {v: e for s in self.body for v, e in _loops(s)}
-        known = {n: k.high for n, k in self.kinds.items() if isinstance(k, UpTo)}
+        known = {n: int(k.high) for n, k in self.kinds.items() if isinstance(k, UpTo | Between)}
         sizes: list[int] = []
         for access in accesses:
             indices = access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
@@ -357,7 +367,8 @@ def _header(operands: Sequence[Operand]) -> list[ast.stmt]:
     for operand in operands:
         if isinstance(operand, Number):
             if operand.high is not None:
-                lines.append(f"T.assume(0 <= {operand.name} and {operand.name} <= {operand.high})")
+                low = 0 if operand.limits is None else int(operand.limits.low)
+                lines.append(f"T.assume({low} <= {operand.name} and {operand.name} <= {operand.high})")
             continue
         names = _stride_names(operand)
         lines += [f"{name} = T.int32()" for name in names]

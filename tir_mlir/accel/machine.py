@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from tir_mlir import target
 from tir_mlir.accel.instruction import Cycles, MachineInstruction, parse_instruction
-from tir_mlir.accel.operands import ExecutionUnit, Field, HostOperand, MemorySpace, Number, Register, TokenQueue
+from tir_mlir.accel.operands import (
+    Between,
+    ExecutionUnit,
+    Field,
+    HostOperand,
+    MemorySpace,
+    Number,
+    Register,
+    TokenQueue,
+)
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.target import AnyTarget
@@ -177,16 +186,20 @@ class Machine(AnyTarget):
             made.append(self.instructions[name])
         return made[0], made[1]
 
-    def state(self, name: str, **fields: str) -> Register:
-        """Configuration registers: fields of a type, which instructions set, and others depend on.
+    def state(self, name: str, **fields: str | Between) -> Register:
+        """Configuration registers: fields of a type, or of numbers `between(low, high)`, which instructions set, and
+        others depend on.
 
         An instruction sets the fields that its parameters name (`sets=`); a description that says
         `T.assume(D.strides[0] == ld.stride)` depends on one.
         """
         self._check_new(name, "register")
-        for key, dtype in fields.items():
-            _check_type(dtype, f"register {name}.{key}")
-        self.registers[name] = Register(name, {key: Field(name, key, dtype) for key, dtype in fields.items()})
+        made: dict[str, Field] = {}
+        for key, kind in fields.items():
+            limits = kind if isinstance(kind, Between) else None
+            dtype = _check_type(limits.dtype if limits is not None else kind, f"register {name}.{key}")
+            made[key] = Field(name, key, dtype, limits)
+        self.registers[name] = Register(name, made)
         return self.registers[name]
 
     def host(self, dtype: str) -> HostOperand:

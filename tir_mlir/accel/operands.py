@@ -119,6 +119,8 @@ class Field:
     register: str
     name: str
     dtype: str
+    limits: Between | None = None
+    """The values that it may have; None: all of its type."""
 
     def __str__(self) -> str:
         return f"{self.register}.{self.name}"
@@ -134,6 +136,37 @@ class Register:
         if name in self.__dict__.get("fields", {}):
             return self.fields[name]
         raise AttributeError(f"register {self.__dict__.get('name')} has no field {name}")
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number from `low` to `high`, by steps from `low` on if `step` is not 0."""
+
+    low: float
+    high: float
+    step: float = 0
+
+    @property
+    def dtype(self) -> str:
+        """An integer if all three are."""
+        return "int32" if all(isinstance(n, int) for n in (self.low, self.high, self.step)) else "float32"
+
+    def holds(self, value: float) -> bool:
+        """Whether a number is one of them."""
+        inside = self.low <= value <= self.high
+        return inside and (not self.step or (value - self.low) / self.step % 1 == 0)
+
+    def __str__(self) -> str:
+        steps = f" by steps of {self.step}" if self.step else ""
+        return f"from {self.low} to {self.high}{steps}"
+
+
+def between(low: float, high: float, step: float = 0) -> Between:
+    """The annotation of a number from `low` to `high`, in steps of `step` from `low` on: what a field of an instruction
+    or of a register holds. It is an int32 if all are integers, else a float32. Errors: IntrinError."""
+    if not (low <= high and step >= 0):
+        raise IntrinError(f"between({low}, {high}, {step}): no number is in it")
+    return Between(low, high, step)
 
 
 @dataclass(frozen=True)
@@ -195,6 +228,8 @@ class Number:
     dtype: str
     high: int | None = None
     """The greatest value of one from 0 on."""
+    limits: Between | None = None
+    """The values that an instruction has a field for; None: all of its type."""
 
 
 @dataclass(frozen=True)

@@ -421,7 +421,7 @@ class _Reader:
         return self._index(read_value(value))
 
 
-_COMPARISONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge}
+COMPARISONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge}
 
 
 def _check_assumption(issue: Issue, assumption: Assumption) -> None:
@@ -434,7 +434,7 @@ def _check_assumption(issue: Issue, assumption: Assumption) -> None:
         sides.append(as_expr(evaluate(side, values.__getitem__)))
     left, right = sides
     if isinstance(left, Constant) and isinstance(right, Constant):
-        holds = _COMPARISONS[assumption.symbol](left.value, right.value)
+        holds = COMPARISONS[assumption.symbol](left.value, right.value)
     else:
         holds = assumption.symbol == "==" and equal(left, right)
     if not holds:

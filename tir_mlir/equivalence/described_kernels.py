@@ -11,6 +11,7 @@ from mlir.dialects import memref
 
 from tir_mlir.dialect.analysis import address, extra_offset, pointee
 from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.computation.scalar_params import saturates
 from tir_mlir.dialect.ir import (
     Buffer,
     Func,
@@ -362,12 +363,17 @@ def argument_values(match: KernelMatch, desc: Func) -> dict[int, ir.Value]:
 
 def _size(value: ir.Value, intrinsic: TensorIntrin) -> ir.Value:
     """The index of a size argument. Beyond the bounds that the description assumes, it computes the same as at them."""
-    limits = {limit for p in intrinsic.form().sizes for limit in (p.low, p.high)}
+    form = intrinsic.form()
+    sides = [(p, saturates(form, p)) for p in form.sizes]
+    least = {p.low for p, (is_same, _) in sides if is_same}
+    greatest = {p.high for p, (_, is_same) in sides if is_same}
     while not isinstance(value.owner, ir.Block):
         op = value.owner.operation
         if isa(op, IndexCastSIOp):
             value = IndexCastSIOp(op).source
-        elif op.name in MINIMA | MAXIMA and constant_integer(BinaryOp(op).rhs) in limits:
+        elif (op.name in MINIMA and constant_integer(BinaryOp(op).rhs) in greatest) or (
+            op.name in MAXIMA and constant_integer(BinaryOp(op).rhs) in least
+        ):
             value = BinaryOp(op).lhs
         else:
             break

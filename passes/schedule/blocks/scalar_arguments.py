@@ -9,6 +9,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.computation import IntrinMatch, Leaf, OpNode, ParamBinding, TensorIntrin, Tree
+from tir_mlir.dialect.computation.scalar_params import saturates
 from tir_mlir.dialect.ir import Block, Func, Index, create, edit, step
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.dialect.verify import names_of
@@ -25,9 +26,10 @@ def size_arguments(block: Block, match: IntrinMatch, intrinsic: TensorIntrin) ->
     for param in intrinsic.form().sizes:
         value = match.sizes[param.number]
         bounds: list[int | None] = []
-        for limit, factor in ((param.low, 1), (param.high, -1)):
+        sides = ((param.low, 1), (param.high, -1))
+        for (limit, factor), is_same in zip(sides, saturates(intrinsic.form(), param), strict=True):
             beyond = None if limit is None else _first_beyond(block, value.index, limit, factor)
-            if beyond is not None and not value.clamped:
+            if beyond is not None and not (value.clamped and is_same):
                 word = "at least" if factor > 0 else "at most"
                 refuse(
                     block,

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.accel.instruction import MachineInstruction
-from tir_mlir.accel.operands import Field, MemorySpace, Number, Stride, Tile
+from tir_mlir.accel.operands import Assumption, Between, Field, MemorySpace, Number, Stride, Tile
+from tir_mlir.accel.program import COMPARISONS
 from tir_mlir.accel.semantics import Array, Points, model_of
 from tir_mlir.accel.tile_rows import TileRows
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.dialect.symbolic import Dim, Operation, evaluate, names_in
 from tir_mlir.intrin.check import RUNS, DescriptionFacts, facts_of, random_values
 from tir_mlir.runtime.call.signature import ScalarParam
 
@@ -30,6 +33,7 @@ _FEWEST = 10
 _SMALL = 256
 """Elements of a tile below which an instruction is called more often."""
 _SEQUENCES, _LENGTH = 12, 8
+_ATTEMPTS = 50
 
 Numbers = dict[str, int | float]
 
@@ -100,10 +104,10 @@ def single_trials(machine: Machine, instruction: MachineInstruction, random: np.
     kinds = kinds_of(instruction)
     for count, sizes in enumerate(_sizes(instruction, kinds, random)):
         kind = count % kinds
-        strides = _strides(instruction, count, random)
+        numbers = _numbers(instruction, sizes, kind, random)
+        strides = _strides(instruction, count, numbers, random)
         where = ("first", "last", "same")[count] if count < 3 else "any"
         rows = place_rows(machine, instruction, strides, where, random)
-        numbers = _numbers(instruction, sizes, kind, random)
         yield Trial(instruction, numbers, rows, strides, kind, count % 2 == 0)
 
 
@@ -117,7 +121,8 @@ def sequence_trials(machine: Machine, random: np.random.Generator) -> Iterator[l
             kind = int(random.integers(min(RUNS, kinds_of(instruction))))
             limits = [n for n in instruction.numbers if n.high is not None]
             sizes: Numbers = {n.name: int(random.integers((n.high or 0) // 2, (n.high or 0) + 1)) for n in limits}
-            numbers, strides = _numbers(instruction, sizes, kind, random), _strides(instruction, 1, random)
+            numbers = _numbers(instruction, sizes, kind, random)
+            strides = _strides(instruction, 1, numbers, random)
             rows = place_rows(machine, instruction, strides, "near", random)
             trials.append(Trial(instruction, numbers, rows, strides, kind, count % 2 == 0, is_fresh=False))
         yield trials
@@ -149,10 +154,22 @@ def _numbers(instruction: MachineInstruction, sizes: Numbers, kind: int, random:
     found = dict(sizes)
     indices = index_numbers(instruction)
     for number in instruction.numbers:
-        if number.name not in found:
+        if number.limits is not None:
+            found[number.name] = within(number.limits, kind, random)
+        elif number.name not in found:
             dtype = "uint8" if number.name in indices else number.dtype  # a size is never negative
             found[number.name] = values_of_kind(instruction, dtype, 1, min(kind, RUNS - 1), random)[0].item()
     return found
+
+
+def within(limits: Between, kind: int, random: np.random.Generator) -> int | float:
+    """A number that a field takes: at an end, or anywhere."""
+    share = (0.0, 1.0)[kind % 2] if kind < 2 else float(random.random())
+    value = limits.low + share * (limits.high - limits.low)
+    if limits.step or limits.dtype == "int32":
+        step = limits.step or 1
+        value = limits.low + int((value - limits.low) / step) * step
+    return int(value) if limits.dtype == "int32" else float(np.float32(value))
 
 
 @lru_cache(maxsize=256)
@@ -163,24 +180,68 @@ def index_numbers(instruction: MachineInstruction) -> frozenset[str]:
     return frozenset(p.name for p in params if isinstance(p, ScalarParam) and p.is_index)
 
 
-def _strides(instruction: MachineInstruction, count: int, random: np.random.Generator) -> dict[str, tuple[int, ...]]:
-    """Strides of the tiles, each another one; in the first call without gaps."""
-    found: dict[str, tuple[int, ...]] = {}
-    taken: set[int] = set()
-    for tile in instruction.tiles:
-        sizes = tile.grid if tile.memory is not None else tile.shape
-        strides: list[int] = []
-        span = 1
-        for dimension in reversed(range(len(sizes))):
-            if dimension in tile.free:
-                span += 0 if count == 0 else int(random.integers(1, 40 if tile.memory is None else 4))
-                while count > 0 and span in taken:
-                    span += 1
-                taken.add(span)
-            strides.insert(0, span)
-            span *= sizes[dimension]
-        found[tile.name] = (*strides, *(0 for _ in tile.row)) if tile.memory is not None else tuple(strides)
-    return found
+def _strides(
+    instruction: MachineInstruction, count: int, numbers: Numbers, random: np.random.Generator
+) -> dict[str, tuple[int, ...]]:
+    """Strides of the tiles, each another one, of which the assumptions of the instruction hold; in the first call
+    without gaps, if these do. Errors: MachineError for assumptions that no strides were found for."""
+    for attempt in range(_ATTEMPTS):
+        found: dict[str, tuple[int, ...]] = {}
+        taken: set[int] = set()
+        wide = count > 0 or attempt > 0
+        for tile in instruction.tiles:
+            found[tile.name] = _tile_strides(instruction, tile, numbers, wide, taken, random)
+        values = {f"{n}.strides[{d}]": s for n, strides in found.items() for d, s in enumerate(strides)}
+        if all(_is_true(a, {**numbers, **values}) for a in instruction.assumptions):
+            return found
+    texts = ", ".join(a.text for a in instruction.assumptions)
+    raise MachineError(f"{instruction}: no strides were found for which {texts}")
+
+
+def _tile_strides(
+    instruction: MachineInstruction,
+    tile: Tile,
+    numbers: Numbers,
+    wide: bool,
+    taken: set[int],
+    random: np.random.Generator,
+) -> tuple[int, ...]:
+    """Strides of a tile; those in `taken` are other ones, if that is possible."""
+    sizes = tile.grid if tile.memory is not None else tile.shape
+    strides: list[int] = []
+    span = 1
+    for dimension in reversed(range(len(sizes))):
+        if dimension in tile.free:
+            fixed, step = _assumed_stride(instruction, f"{tile.name}.strides[{dimension}]", numbers)
+            span += int(random.integers(1, 40 if tile.memory is None else 4)) if wide else 0
+            span = -(-span // step) * step
+            while wide and span in taken:
+                span += step
+            span = span if fixed is None else fixed
+            taken.add(span)
+        strides.insert(0, span)
+        span *= sizes[dimension]
+    return (*strides, *(0 for _ in tile.row)) if tile.memory is not None else tuple(strides)
+
+
+def _assumed_stride(instruction: MachineInstruction, name: str, numbers: Numbers) -> tuple[int | None, int]:
+    """What an assumption says that a stride is, and of what it is a multiple."""
+    fixed, step = None, 1
+    for assumption in instruction.assumptions:
+        left, right = assumption.left, assumption.right
+        if assumption.symbol != "==" or not names_in(right) <= numbers.keys():
+            continue
+        value = int(evaluate(right, numbers.__getitem__))
+        if isinstance(left, Dim) and str(left) == name:
+            fixed = value
+        elif isinstance(left, Operation) and left.symbol == "%" and str(left.left) == name and value == 0:
+            step = lcm(step, int(evaluate(left.right, numbers.__getitem__)))
+    return fixed, step
+
+
+def _is_true(assumption: Assumption, values: Mapping[str, int | float]) -> bool:
+    left, right = (evaluate(side, values.__getitem__) for side in (assumption.left, assumption.right))
+    return COMPARISONS[assumption.symbol](left, right)
 
 
 def place_rows(
@@ -238,6 +299,8 @@ class RegisterState:
         return self.require({f: self._other(f, random) for i in setters for f in i.sets}, random)
 
     def _other(self, target: Field, random: np.random.Generator) -> int | float:
+        if target.limits is not None:
+            return within(target.limits, 2, random)
         number = int(random.integers(1, 100))
         if np.dtype(target.dtype).kind == "b":
             return bool(number % 2)
@@ -264,7 +327,7 @@ def required_registers(trial: Trial) -> dict[Field, int | float]:
     found: dict[Field, int | float] = {}
     for target, source in trial.instruction.needs.items():
         if isinstance(source, Stride):
-            found[target] = trial.strides[source.operand][source.dimension]
+            found[target] = trial.strides[source.operand][source.dimension] * source.factor
         else:
             found[target] = trial.numbers[source.name] if isinstance(source, Number) else source
     return found

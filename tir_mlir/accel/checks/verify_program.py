@@ -282,5 +282,5 @@ def _needed(made: Executions, field: Field) -> NDArray[np.float64]:
     if isinstance(source, Number):
         return _as_floats(made.numbers[source.name])
     if isinstance(source, Stride):
-        source = _constant(made.issue.tiles[source.operand].strides[source.dimension])
+        source = _constant(made.issue.tiles[source.operand].strides[source.dimension]) * source.factor
     return np.full(made.count, float(source))
