@@ -1,7 +1,8 @@
 """Write the types of MLIR's Python bindings to build/typings, for the type checker: what upstream's stubs leave out.
 
 Upstream's `ir.pyi` has `Value(Generic[_T])` without an import of Generic, so that every value has an unknown type, and
-bare `list` and `dict`; its dialects are Python files without types. `make types` runs this first.
+bare `list` and `dict`; its dialects are Python files without types. The optional package transformers gets a stub, so
+that the checker finds its modules where it is not installed. `make types` runs this first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "build" / "typings" / "mlir"
+TARGET = ROOT / "build" / "typings"
 STUBS = ("_mlir_libs/_mlir/__init__", "_mlir_libs/_mlir/ir", "_mlir_libs/_mlir/passmanager")
 DIALECTS = ("affine", "arith", "bufferization", "func", "llvm", "math", "memref", "scf", "tensor", "vector")
 """Those that some file imports, linalg excepted: its functions are made by decorators."""
@@ -45,6 +46,8 @@ WRAPPERS = {
     "dialects/linalg": "from typing import Any\nfrom mlir import ir\n"
     "def fill(*ins: Any, outs: Any) -> ir.OpResult: ...\ndef matmul(*ins: Any, outs: Any) -> ir.OpResult: ...\n",
 }
+OPTIONAL = ("transformers/__init__", "transformers/modeling_outputs")
+"""The modules of transformers that some file imports; what they have is not described."""
 
 
 def repaired(stub: str) -> str:
@@ -111,6 +114,8 @@ def main() -> None:
             path = package / "dialects" / f"{name}.py"
             if path.exists():
                 texts[f"dialects/{name}"] = dialect_stub(path.read_text(encoding="utf-8"), name, generated)
+    texts = {f"mlir/{name}": text for name, text in texts.items()}
+    texts |= dict.fromkeys(OPTIONAL, "from typing import Any\ndef __getattr__(name: str) -> Any: ...\n")
     for name, text in texts.items():
         path = TARGET / f"{name}.pyi"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,8 +22,8 @@ from tir_mlir.llm.description import CacheFact
 from tir_mlir.llm.native.rotary import Rotary, RotaryModule, without_positions
 
 if TYPE_CHECKING:
-    from transformers import PretrainedConfig, PreTrainedModel  # pyright: ignore[reportMissingImports]
-    from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions  # pyright: ignore[reportMissingImports]
+    from transformers import PretrainedConfig, PreTrainedModel
+    from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 
 ATTENTION = "tir_mlir"
@@ -131,7 +131,7 @@ def architecture_of(folder: Path) -> Architecture:
     """The architecture that a folder's config.json names, of the tensors whose shapes its tensors.json has. Raises
     ArgumentError for one that has no layers of one form, or that transformers does not know, for fields that are not
     read and may matter, and for tensors that do not fit."""
-    import transformers  # pyright: ignore[reportMissingImports]
+    import transformers
 
     transformers.AttentionInterface.register(ATTENTION, _attention)
     if not (folder / "config.json").exists():
@@ -266,9 +266,7 @@ class _Normed(nn.Module):
         self.norm = norm
 
     def forward(self, *_: object, inputs_embeds: Tensor, **__: object) -> BaseModelOutputWithPastAndCrossAttentions:
-        from transformers.modeling_outputs import (  # pyright: ignore[reportMissingImports]
-            BaseModelOutputWithPastAndCrossAttentions,
-        )
+        from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
         return BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=self.norm(inputs_embeds))
 

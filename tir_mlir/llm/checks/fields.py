@@ -13,7 +13,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 
 if TYPE_CHECKING:
     from torch import nn
-    from transformers import PretrainedConfig, PreTrainedModel  # pyright: ignore[reportMissingImports]
+    from transformers import PretrainedConfig, PreTrainedModel
 
     from tir_mlir.runtime.tools.given_files import Json
 
@@ -43,7 +43,7 @@ def check_fields(folder: Path, given: Mapping[str, Json], config: PretrainedConf
     """Raises ArgumentError for a field of a config.json that is not empty, is not known to be a note, and whose name
     is neither declared by the configuration of transformers nor occurs in the code of the model, so that nothing
     reads it; and for such a field of rotary positions."""
-    import transformers  # pyright: ignore[reportMissingImports]
+    import transformers
 
     declared = {
         *type(config).__dataclass_fields__,

@@ -21,7 +21,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from transformers import PretrainedConfig  # pyright: ignore[reportMissingImports]
+    from transformers import PretrainedConfig
 
     from tir_mlir.runtime.tools.given_files import Json
 
