@@ -11,6 +11,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.importers.aten.aten_table import aten
 from tir_mlir.graph.importers.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.importers.emitter import FLOATS, axis_in, is_number, same_shape, static_size
+from tir_mlir.graph.importers.layers import sized_range
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
@@ -244,13 +245,15 @@ def embedding_bag(
         rows = e.op("multiply", rows, e.reshape(per_sample_weights, (*shape, 1)))
     if len(shape) > 1:
         return [e.op(_OF_BAGS[mode], rows, axis=1), None, None, None]
-    positions = e.op("arange", start=0, end=count, step=1, dtype=offsets.dtype)
+    if isinstance(count, int):
+        positions = e.op("arange", start=0, end=count, step=1, dtype=offsets.dtype)
+    else:
+        positions = sized_range(e, 0, e.builder.sizes.expression(count), 1, offsets.dtype, "positions")
     bag = e.binary("subtract", e.op("search_sorted", offsets, positions, right=True), 1, "int32")
     if padding_idx is not None and padding_idx >= 0:
         padding = e.binary("equal", indices, padding_idx, indices.dtype)
-        bag = e.op(
-            "where", padding, e.constant(static_size(bags, "the number of bags"), "int32"), bag
-        )  # no bag: it is not written
+        no_bag = e.constant(static_size(bags, "the number of bags"), "int32")
+        bag = e.op("where", padding, no_bag, bag)  # it is not written
     zeros = e.broadcast(e.constant(0, weight.dtype), (bags, weight.shape[1]))
     size = _count_occurrences(e, bag, None, bags, weight.dtype)
     if mode == 2:

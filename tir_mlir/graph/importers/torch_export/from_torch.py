@@ -472,13 +472,14 @@ class TorchImporter:
         return kwargs
 
     def _number(self, argument: torch._C.Argument, value: object) -> object:
-        """An argument that is a number from data as a tensor; bounds of slices remain text. Errors: GraphError."""
-        if isinstance(value, str) and str(argument.type) == "Tensor":
-            return number_from_data(self.emitter, value, self.emitter.numbers)
-        if not isinstance(value, (str, list)) or not (names := data_dependent_names(value, self.emitter.numbers)):
+        """An argument that is a size, or a number from data, as a tensor; bounds of slices and ranges remain text.
+        Errors: GraphError."""
+        names = data_dependent_names(value, self.emitter.numbers)
+        if isinstance(value, str) and str(argument.type) in ("Tensor", "number", "Optional[number]"):
+            is_bound = not names and str(argument.name) in ("start", "end", "step")
+            return value if is_bound else number_from_data(self.emitter, value, self.emitter.numbers)
+        if not names:
             return value
-        if isinstance(value, str) and str(argument.type) == "number":
-            return number_from_data(self.emitter, value, self.emitter.numbers)
         if isinstance(value, str) and str(argument.name) in ("start", "end", "length", "index"):
             return value
         raise GraphError(

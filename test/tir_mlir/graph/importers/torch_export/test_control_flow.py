@@ -5,8 +5,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
+from torch._higher_order_ops.map import map as torch_map  # noqa: E402
+from torch._higher_order_ops.scan import scan  # noqa: E402
+from torch._higher_order_ops.while_loop import while_loop  # noqa: E402
 
 from tir_mlir import build, from_torch  # noqa: E402
+from tir_mlir.errors import GraphError  # noqa: E402
 
 
 class Choice(nn.Module):
@@ -31,9 +35,6 @@ class Steps(nn.Module):
         self.layer = nn.Linear(8, 8)
 
     def forward(self, x):
-        from torch._higher_order_ops.scan import scan
-        from torch._higher_order_ops.while_loop import while_loop
-
         def step(state, row):
             state = torch.tanh(self.layer(state) + row)
             return state, state * 2
@@ -59,3 +60,41 @@ def test_loops_run_for_any_number_of_rows():
     x = torch.rand(3, 8)
     for mine, right in zip(lib(x), model(x), strict=True):
         torch.testing.assert_close(mine, right, rtol=1e-5, atol=1e-5)
+
+
+def scaled_by_rows(x):
+    return torch.cond(x.sum() > 0, lambda x: x * x.shape[0], lambda x: x - x.shape[0], (x,))
+
+
+def turns_by_rows(x):
+    n = x.shape[0]
+    return while_loop(lambda k, y: k < n, lambda k, y: (k + 1, y * 2 + n), (torch.tensor(0), x))
+
+
+SIZES = {
+    "cond": scaled_by_rows,
+    "while_loop": turns_by_rows,
+    "scan": lambda x: scan(lambda state, row: (state + row * x.shape[0], state * 1.0), torch.zeros(4), x, dim=0),
+    "map": lambda x: torch_map(lambda row, n: row * n, x, x.shape[0]),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_size_among_the_operands(name):
+    model = SIZES[name]
+    lib = build(from_torch(model, (torch.rand(3, 4),), dynamic={"x": {0: "n"}}), threads=1, optimize="fast")
+    x = torch.rand(5, 4)
+    ours, wanted = lib(x), model(x)
+    pairs = zip(ours, wanted, strict=True) if isinstance(ours, tuple) else [(ours, wanted)]
+    for mine, right in pairs:
+        torch.testing.assert_close(mine, right, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("start", [lambda x: 0, lambda x: x.shape[0]], ids=["a number", "a size"])
+def test_a_number_that_a_loop_changes_is_refused(start):
+    def model(x):
+        return while_loop(lambda k, y: y.sum() < 100, lambda k, y: (k + 1, y * 2), (start(x), x))
+
+    fix = r"while_loop has a number among its operands\n(.*\n)?  fix: a tensor, torch.tensor\(0\)"
+    with pytest.raises(GraphError, match=fix):
+        from_torch(model, (torch.rand(3, 4),), dynamic={"x": {0: "n"}})
