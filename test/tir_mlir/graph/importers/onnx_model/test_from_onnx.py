@@ -1,5 +1,8 @@
 """from_onnx: graphs made of files, results those of ONNX's own evaluator, refusals."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from harness.torch_models import compare
@@ -325,6 +328,20 @@ def test_refused_attributes(node, message):
     weights = {"a": np.array(0), "p": np.array([0, 0, 1, 0, 0, 1])}
     with pytest.raises(GraphError, match=message):
         tir_mlir.from_onnx(model([node], {"x": [2, 3, 4]}, ["y"], weights))
+
+
+def test_a_pad_that_cuts_a_named_axis():
+    made = model([helper.make_node("Pad", ["x", "p"], ["y"])], {"x": [2, "n"]}, ["y"], {"p": np.array([0, 1, 0, -1])})
+    with pytest.raises(GraphError, match="Pad, node y: an axis that is cut by a Pad is n, which is known only when"):
+        tir_mlir.from_onnx(made)
+
+
+@pytest.mark.slow
+def test_a_file_is_looked_at_without_torch(tmp_path):
+    path = tmp_path / "relu.onnx"
+    onnx.save(model([helper.make_node("Relu", ["x"], ["y"])], {"x": [4]}, ["y"]), path)
+    code = f"import sys, tir_mlir; print(bool(tir_mlir.supported({str(path)!r})), 'torch' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["True", "False"]
 
 
 def test_a_path_that_is_no_model(tmp_path):

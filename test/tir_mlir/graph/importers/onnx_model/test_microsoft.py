@@ -10,6 +10,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402
 
 import tir_mlir  # noqa: E402
+from tir_mlir.errors import GraphError  # noqa: E402
 
 RNG = np.random.default_rng(3)
 
@@ -212,6 +213,36 @@ def test_grouped_queries_with_a_cache(room):
         close(y[row : row + 1], attended(q1, k1.repeat(2, 1), v1.repeat(2, 1), np.where(seen, 0, -1e30)))
         close(keys[row : row + 1, :, : k1.shape[2]], k1)
         close(values[row : row + 1, :, : k1.shape[2]], v1)
+
+
+PAIR = r"keys without values, or values without keys\n  fix: both, or one packed tensor"
+ANGLES = r"do_rotary without cosines and sines\n  fix: both tables"
+
+
+@pytest.mark.parametrize(
+    ("parts", "attrs", "message"),
+    [
+        ({"k": f(1, 3, 8)}, {}, PAIR),
+        ({"v": f(1, 3, 8)}, {}, PAIR),
+        ({"k": f(1, 3, 8), "v": f(1, 3, 8)}, {"do_rotary": 1}, ANGLES),
+        ({"k": f(1, 3, 8), "v": f(1, 3, 8), "c": f(9, 2)}, {"do_rotary": 1}, ANGLES),
+    ],
+    ids=["keys", "values", "no tables", "no sines"],
+)
+def test_grouped_queries_that_lack_an_operand(parts, attrs, message):
+    lengths = {"n": np.array([2], "int32"), "t": np.array(3, "int32")}
+    operands = {"q": f(1, 3, 16), **dict.fromkeys(["k", "v", "pk", "pv"]), **lengths, "c": None, "s": None} | parts
+    with pytest.raises(GraphError, match="GroupQueryAttention, node y0: " + message):
+        results("GroupQueryAttention", operands, outputs=3, num_heads=4, kv_num_heads=2, **attrs)
+
+
+def test_an_lstm_of_integers_without_a_scale():
+    weights = {"w": np.zeros((1, 3, 32), "int8"), "r": np.zeros((1, 8, 32), "int8")}
+    operands = {"x": f(4, 2, 3), **weights, **dict.fromkeys("blicp")}
+    with pytest.raises(
+        GraphError, match=r"node y0: weights in integers without a scale\n  fix: one for each direction"
+    ):
+        results("DynamicQuantizeLSTM", operands, outputs=3, weights=weights, hidden_size=8)
 
 
 @pytest.mark.parametrize(

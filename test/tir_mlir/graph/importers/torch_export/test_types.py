@@ -27,3 +27,25 @@ def test_float8_complex_and_int8():
     lib = tir_mlir.build(tir_mlir.from_torch(model, (x, z, q)))
     for ours, theirs in zip(lib(x, torch.view_as_real(z), q), model(x, z, q), strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+TERMS = {
+    "number times tensor": lambda x: (2 + 1j) * x,
+    "tensor times number": lambda x: x * (2 + 1j),
+    "tensor times pair": lambda x: x * torch.complex(x, -x),
+    "pair times tensor": lambda x: torch.complex(x, -x) * x,
+    "number over tensor": lambda x: (2 + 1j) / (x + 3),
+    "tensor over number": lambda x: x / (2 + 1j),
+    "tensor over pair": lambda x: x / torch.complex(x + 3, x),
+    "number and tensor": lambda x: (2 + 1j) + x,
+}
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_complex_terms_of_real_tensors(name):
+    def forward(x):
+        return torch.view_as_real(TERMS[name](x))
+
+    x = torch.rand(2, 3)
+    lib = tir_mlir.build(tir_mlir.from_torch(forward, (x,)), threads=1, optimize="fast")
+    torch.testing.assert_close(lib(x), forward(x))
