@@ -49,7 +49,7 @@ PACKAGES: dict[str, str] = {
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
     "accel": (
         "build dialect equivalence extensions graph intrin passes.lower processes runtime schedule "
-        "schedules.block_queries script target targets"
+        "schedules.block_queries script target targets visual"
     ),
     # the front of the package
     "tir_mlir": (

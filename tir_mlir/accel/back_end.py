@@ -17,13 +17,16 @@ from tir_mlir.accel.cores import check_cores
 from tir_mlir.accel.firmware import of_functions, write_firmware
 from tir_mlir.accel.limits import check_limits
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.memory_chart import MemoryChart
 from tir_mlir.accel.program import TO_LOOPS, MachineProgram, read_program
 from tir_mlir.accel.simulate import Simulator
 from tir_mlir.accel.timing import Timeline, measure
 from tir_mlir.accel.timing.clocks import Clocks
 from tir_mlir.accel.timing.races import check_order
+from tir_mlir.accel.timing.roofline import Roofline
 from tir_mlir.accel.timing.stream import read_stream
 from tir_mlir.accel.timing.synchronize import synchronize
+from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
 from tir_mlir.runtime.drivers.c_entry import identifier
@@ -97,6 +100,15 @@ class MachineFunction:
         return self.timeline.cycles
 
     @property
+    def roofline(self) -> Roofline:
+        """What limits it: the cycles for which each part of the machine is busy at least."""
+        return self.timeline.roofline
+
+    def show_memory(self) -> MemoryChart:
+        """Which rows its buffers have, and when: text, and a picture by `.plot()`."""
+        return MemoryChart(self.placed)
+
+    @property
     def addresses(self) -> PlacedProgram:
         """Where its buffers are in the memories of the machine."""
         return self.placed
@@ -108,6 +120,18 @@ class MachineFunction:
 
     def __repr__(self) -> str:
         return str(self.signature)
+
+
+def show_memory(program: object, machine: Machine) -> MemoryChart:
+    """Which rows of a machine's memories the buffers of a program have, and when: text, and a picture by `.plot()`.
+
+    program: a schedule, a function, or a module of one function. Errors: those of `build`.
+    """
+    library = build(program, target=machine)
+    functions = [f for f in library.values() if isinstance(f, MachineFunction)]
+    if len(functions) > 1:
+        raise ValueError(f"the program has {len(functions)} functions; show_memory is for one: lib[name].show_memory()")
+    return functions[0].show_memory()
 
 
 class MachineCode(CompiledCode):

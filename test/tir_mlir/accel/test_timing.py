@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -12,6 +12,7 @@ from tir_mlir import accel
 from tir_mlir.accel.program import Allocate, For, Issue, MachineBuffer, MachineProgram, Node, TileAddress, When
 from tir_mlir.accel.timing import Timeline, measure
 from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, evaluate
+from tir_mlir.errors import MachineError
 from tir_mlir.script import tir as T
 
 
@@ -257,3 +258,79 @@ def test_clocks_are_those_of_the_plain_model(interlocks, banks, interleaved, ban
         timeline: Timeline = measure(program, placed)
         assert timeline.cycles == plain.end, seed
         assert dict(timeline.waits) == {key: n for key, n in plain.waits.items() if n}, seed
+
+
+def banked(conflicts: str) -> tuple[accel.Machine, MachineProgram, dict[MachineBuffer, int]]:
+    """A sum of two buffers, which are in one bank."""
+    m = accel.Machine("banked")
+    pad = m.memory("pad", rows=32, row=(8, "int8"), banks=4, conflicts=conflicts)
+    alu = m.unit("alu", queue=4)
+
+    @m.instruction(alu, call="add({A.row}, {B.row})", cycles=4)
+    def add(A: pad, B: pad):
+        for i, j in T.grid(4, 8):
+            A[i, j] = A[i, j] + B[i, j]
+
+    buffers = [MachineBuffer(name, (4, 8), "int8", pad) for name in "AB"]
+    strides = (Constant(8), Constant(1))
+    tiles = {b.name: TileAddress(b, Constant(0), strides) for b in buffers}
+    program = MachineProgram("main", m, [], [For("i", Constant(0), (Constant(3),), [Issue(add, tiles, {}, "line 7")])])
+    return m, program, {buffers[0]: 0, buffers[1]: 4}
+
+
+def test_operands_in_one_bank_take_longer() -> None:
+    _, program, placed = banked("wait")
+    first, second = placed
+    assert measure(program, placed).busy["alu"] == 3 * 8
+    assert measure(program, {first: 0, second: 8}).busy["alu"] == 3 * 4
+
+
+def test_operands_in_one_bank_are_refused_where_hardware_cannot_wait() -> None:
+    _, program, placed = banked("refuse")
+    first, second = placed
+    text = r"add at i = 0: 2 operands are in bank 0 of pad, which has 1 port; fix: .* in other banks\n  line 7"
+    with pytest.raises(MachineError, match=text):
+        measure(program, placed)
+    assert measure(program, {first: 0, second: 8}).busy["alu"] == 3 * 4
+
+
+def test_units_that_meet_in_a_bank_are_refused_where_hardware_cannot_wait() -> None:
+    m = accel.Machine("meeting")
+    pad = m.memory("pad", rows=32, row=(8, "int8"), banks=2, conflicts="refuse")
+    one, two = m.unit("one", queue=4), m.unit("two", queue=4)
+
+    @m.instruction(one, call="f()", cycles=4)
+    def clear(A: pad):
+        for i, j in T.grid(4, 8):
+            A[i, j] = 0
+
+    first = clear
+    second = Issue(replace(first, unit=two, name="fill"), {}, {}, "line 9")
+    buffers = [MachineBuffer(name, (4, 8), "int8", pad) for name in "AB"]
+    tiles = [{"A": TileAddress(b, Constant(0), (Constant(8), Constant(1)))} for b in buffers]
+    second.tiles = tiles[1]
+    program = MachineProgram("main", m, [], [Issue(first, tiles[0], {}, "line 8"), second])
+    with pytest.raises(
+        MachineError, match=r"fill uses a bank while another instruction does, and .* cannot wait for it"
+    ):
+        measure(program, {buffers[0]: 0, buffers[1]: 4})
+    assert measure(program, {buffers[0]: 0, buffers[1]: 16}).cycles == 6
+
+
+def test_bandwidth_gives_the_cycles() -> None:
+    m = accel.Machine("wide")
+    pad = m.memory("pad", rows=32, row=(8, "int8"))
+    dma = m.unit("dma", bandwidth=16)
+
+    @m.instruction(dma, call="f({rows}, {columns})")
+    def load(D: m.host("int8"), R: pad, rows: accel.upto(4), columns: accel.upto(8)):
+        for i, j in T.grid(4, 8):
+            R[i, j] = T.if_then_else(i < rows and j < columns, D[i, j], T.int8(0))
+
+    host, buffer = MachineBuffer("D", (64,), "int8", None), MachineBuffer("R", (4, 8), "int8", pad)
+    strides = (Constant(8), Constant(1))
+    tiles = {"D": TileAddress(host, Constant(0), strides), "R": TileAddress(buffer, Constant(0), strides)}
+    for rows, columns, cycles in ((4, 8, 2), (3, 7, 2), (2, 8, 1), (1, 1, 1), (0, 8, 0)):
+        numbers = {"rows": Constant(rows), "columns": Constant(columns)}
+        program = MachineProgram("main", m, [host], [Issue(load, tiles, dict(numbers), "line")])
+        assert measure(program, {buffer: 0}).busy["dma"] == cycles

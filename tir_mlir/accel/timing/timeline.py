@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tir_mlir.accel.timing.clocks import CAUSES, WAITS, Clocks, Times
+from tir_mlir.accel.timing.pictures import draw_timeline, timeline_text
+from tir_mlir.accel.timing.roofline import Roofline, make_roofline
 from tir_mlir.accel.timing.stream import CPU, read_stream
 
 if TYPE_CHECKING:
     from tir_mlir.accel.program import MachineBuffer, MachineProgram
+    from tir_mlir.visual.svg import Picture
 
 
 @dataclass
@@ -35,6 +38,33 @@ class Timeline:
     def utilization(self, unit: str) -> float:
         """The share of all cycles in which a unit is busy."""
         return self.busy.get(unit, 0) / max(1, self.cycles)
+
+    def plot(self, first: int = 0, end: int | None = None, *, width: float = 720) -> Picture:
+        """Draw the cycles from `first` to before `end`, default all: a lane for each unit, time to the right.
+
+        Each instruction has a text with its loops; of thousands, those that follow each other are one bar. Errors:
+        ValueError for cycles that there are not.
+        """
+        clocks, times, last = self._range(first, end)
+        return draw_timeline(clocks, times, first, last, width)
+
+    def show(self, first: int = 0, end: int | None = None, *, width: int = 72) -> str:
+        """The same as text: a line for each unit, whose characters say how busy it is."""
+        clocks, times, last = self._range(first, end)
+        return timeline_text(clocks, times, first, last, width)
+
+    def _range(self, first: int, end: int | None) -> tuple[Clocks, Times, int]:
+        last = self.cycles if end is None else end
+        if self.clocks is None or self.times is None or not 0 <= first < last <= self.cycles:
+            raise ValueError(f"a timeline of {self.cycles} cycles has none from {first} to before {last}")
+        return self.clocks, self.times, last
+
+    @property
+    def roofline(self) -> Roofline:
+        """The cycles for which each part of the machine is busy at least."""
+        if self.clocks is None:
+            raise ValueError("an empty timeline has no roofline")
+        return make_roofline(self.clocks, self.cycles)
 
     def __str__(self) -> str:
         lines = [f"{self.cycles} cycles, {sum(self.issued.values())} instructions"]
