@@ -11,8 +11,13 @@ import pytest
 from programs.emulators import CPUS, compile_firmware, run_firmware
 from programs.systolic import product, schedule_product, systolic
 
-from tir_mlir import build
+from tir_mlir import accel, build
+from tir_mlir.accel import MachineFunction
+from tir_mlir.accel.firmware.graph_model import write_graph
 from tir_mlir.errors import BuildError
+from tir_mlir.graph.builder import GraphBuilder
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.packed_functions import register_packed
 from tir_mlir.runtime.library import Library
 from tir_mlir.script import IRModule
 
@@ -109,3 +114,44 @@ def test_firmware_runs_on_another_cpu(tmp_path: Path, cpu: str, shape: tuple[int
     elf = compile_firmware(tmp_path / "product", CPUS[cpu])
     run_firmware(elf, CPUS[cpu], {"product_A": a}, {"product_C": c})
     np.testing.assert_array_equal(c, expected)
+
+
+def mlp(machine: accel.Machine) -> tuple[Graph, dict[str, MachineFunction]]:
+    """Two layers on the machine; what is before, between and behind them on the CPU, with a softmax."""
+    layers = {}
+    for name, shape, tiles in (("hidden", (5, 40, 33), (1, 2, 2)), ("last", (5, 17, 40), (1, 2, 2))):
+        layers[f"array.{name}"] = build(schedule_product(machine, *shape, tiles, True), target=machine).main
+        register_packed(f"array.{name}", layers[f"array.{name}"], override=True)
+    rng = np.random.default_rng(0)
+    w1, w2 = rng.integers(-128, 128, (33, 40), np.int8), rng.integers(-128, 128, (40, 17), np.int8)
+    b = GraphBuilder("mlp")
+    x = b.op("multiply", b.input("x", (5, 33)), b.constant(np.float32(30)))
+    x = b.op("astype", b.op("round", x), dtype="int8")
+    x = b.op("nn.relu", b.call_packed("array.hidden", [x, b.weight("w1", w1)], [((5, 40), "int8")]))
+    y = b.call_packed("array.last", [x, b.weight("w2", w2)], [((5, 17), "int8")])
+    b.output(b.op("nn.softmax", b.op("astype", y, dtype="float32")), y)
+    return b.finish(), layers
+
+
+def test_a_graph_runs_on_another_cpu(tmp_path: Path) -> None:
+    machine = systolic()
+    graph, layers = mlp(machine)
+    write_graph(tmp_path / "mlp", graph, machine, {name: f.placed for name, f in layers.items()})
+    x = np.random.default_rng(1).normal(0, 1, (5, 33)).astype(np.float32)
+    shares, numbers = build(graph, threads=1)(x)
+    made = {"mlp_out0": np.zeros((5, 17), np.float32), "mlp_out1": np.zeros((5, 17), np.int8)}
+    elf = compile_firmware(tmp_path / "mlp", CPUS["rv64gc"])
+    run_firmware(elf, CPUS["rv64gc"], {"mlp_x": x}, made)
+    np.testing.assert_array_equal(made["mlp_out1"], numbers)
+    np.testing.assert_allclose(made["mlp_out0"], shares, rtol=1e-5)
+
+
+def test_what_firmware_of_a_graph_has_not_is_named(tmp_path: Path) -> None:
+    machine = systolic()
+    graph, _ = mlp(machine)
+    with pytest.raises(BuildError, match=r"calls array\.hidden, which is not a program of the machine"):
+        write_graph(tmp_path / "mlp", graph, machine, {})
+    b = GraphBuilder("sized")
+    b.output(b.op("nn.relu", b.input("x", ("n", 3))))
+    with pytest.raises(BuildError, match="the graph has the size n, which a call decides"):
+        write_graph(tmp_path / "sized", b.finish(), machine, {})
