@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from programs.systolic import product, schedule_product, systolic
 from tir_mlir import accel, build
 from tir_mlir.accel import MachineFunction
 from tir_mlir.accel.firmware.graph_model import write_graph
+from tir_mlir.accel.machines.gemmini import gemmini
 from tir_mlir.errors import BuildError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.graph import Graph
@@ -155,3 +157,30 @@ def test_what_firmware_of_a_graph_has_not_is_named(tmp_path: Path) -> None:
     b.output(b.op("nn.relu", b.input("x", ("n", 3))))
     with pytest.raises(BuildError, match="the graph has the size n, which a call decides"):
         write_graph(tmp_path / "sized", b.finish(), machine, {})
+
+
+def test_an_offloaded_graph_calls_nothing_but_instructions(tmp_path: Path) -> None:
+    if shutil.which("gcc") is None or shutil.which("nm") is None:
+        pytest.skip("needs gcc and nm: apt-get install gcc")
+    folder, rng = tmp_path / "net", np.random.default_rng(0)
+    b = GraphBuilder("net")
+    x = b.op(
+        "nn.relu", b.op("nn.dense", b.input("x", (17, 15)), b.weight("w", rng.standard_normal((33, 15), "float32")))
+    )
+    b.output(b.op("nn.softmax", b.op("nn.dense", x, b.weight("v", rng.standard_normal((31, 33), "float32")))))
+    batch = [rng.standard_normal((17, 15), np.float32)]
+    kinds = {"activations": "int8", "symmetric": True, "per_channel": False, "bias": "int32"}
+    net = b.finish().calibrate(batch, threads=1, **kinds).offload(gemmini())
+    assert net.offloaded.share == 1.0
+    net.export(folder)
+    (folder / "include").mkdir()
+    calls = set(re.findall(r"\bgemmini_\w+(?=\()", (folder / "net_functions.c").read_text()))
+    declared = "".join(f"void {word}();\n" for word in sorted(calls))
+    (folder / "include" / "gemmini.h").write_text(f"#define GARBAGE_ADDR UINT32_MAX\n{declared}")
+    objects = []
+    for source in sorted(folder.glob("*.c")):
+        objects.append(source.with_suffix(".o"))
+        subprocess.run(["gcc", *FLAGS, "-O2", f"-I{folder}", "-c", source, "-o", objects[-1]], check=True)
+    subprocess.run(["gcc", "-r", "-nostdlib", *objects, "-o", folder / "all.o"], check=True)
+    listed = subprocess.run(["nm", "-u", folder / "all.o"], check=True, capture_output=True, text=True).stdout
+    assert all(name.startswith("gemmini_") for name in listed.split()[1::2]) and "gemmini_preload" in listed

@@ -15,13 +15,15 @@ from tir_mlir.accel.firmware.write import write_firmware
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.program import TO_LOOPS, read_program
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import enter_context
-from tir_mlir.graph.build_model import plan_graph
+from tir_mlir.dialect.ir import enter_context, funcs, walk
+from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory import buffer_assignment
 from tir_mlir.graph.memory.buffer_assignment import ARENA, INPUT, OUTPUT, WEIGHT, BufferSlot, ExecutionPlan
 from tir_mlir.graph.memory.lower_main import lower_main, output_name, own_symbol
 from tir_mlir.graph.model_weights import bound_weights, weight_functions
+from tir_mlir.graph.transforms.schedule_functions import replace_function
 from tir_mlir.passes.lower.to_llvm import run_named
 from tir_mlir.runtime.drivers.c_entry import identifier, identifiers
 from tir_mlir.target import Target
@@ -46,9 +48,11 @@ def write_graph(
     """
     name = name or identifier(Path(directory).resolve().name)
     options = BuildOptions(target=_CPU, threads=1, optimize=FAST, cache=False)
-    compiled = compile_graph(graph, options=options)
+    fused = compile_graph(graph, until="fuse_tir", options=options)
+    compiled = compile_graph(fused, resume_after="pack_weights", options=options)
     with enter_context():
-        plan = plan_graph(compiled)
+        _put_plain_functions(compiled, fused)
+        plan = buffer_assignment.plan(compiled.func, donated=buffer_assignment.donations(compiled.func))
         _check(plan, functions)
         reader = _PlanReader(name, plan)
         placed = {reader.functions[callee]: functions[callee] for callee in reader.packed}
@@ -74,6 +78,14 @@ def _check(plan: ExecutionPlan, functions: Mapping[str, PlacedProgram]) -> None:
             f"the graph has the size {', '.join(plan.symbols)}, which a call decides; firmware has memory of constant "
             "sizes; fix: a graph for one size (from_torch without dynamic shapes)"
         )
+
+
+def _put_plain_functions(scheduled: Graph, fused: Graph) -> None:
+    """Put functions as they were before their schedule, where that uses kernels of this package: C has loops only."""
+    known = {f.name for f in funcs(fused.module.mlir)}
+    for function in funcs(scheduled.module.mlir):
+        if function.name in known and any(isa(op, CallOp) for op in walk.ops(function.op)):
+            replace_function(scheduled.module, function.name, fused.module[function.name])
 
 
 def _cpu_functions(

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mlir import ir
 
 from tir_mlir.accel.back_end import MachineFunction
+from tir_mlir.accel.firmware.graph_model import write_graph
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping import Mapping as MachineMapping
 from tir_mlir.accel.mapping import map_program
@@ -21,7 +23,7 @@ from tir_mlir.accel.offload.numbers import with_numbers
 from tir_mlir.accel.offload.programs import Program, Stored, largest_sum
 from tir_mlir.accel.offload.report import CpuNode, OffloadedNode, OffloadReport
 from tir_mlir.accel.offload.requantization import requantizing_store, stores_of
-from tir_mlir.dialect.diagnostics import LoweringError, MachineError, TirError, check_type
+from tir_mlir.dialect.diagnostics import BuildError, LoweringError, MachineError, TirError, check_type
 from tir_mlir.dialect.graph import TensorType, create, encoding, replace_node
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import implement
@@ -101,8 +103,26 @@ class OffloadedGraph:
 
     def build(self, *, threads: int | None = None, optimize: str = "full") -> Model:
         """A model whose nodes on the machine run on the model of it, and which else is compiled for this CPU."""
+        graph, functions = self._with_calls()
+        for name, function in functions.items():
+            register_packed(name, function, override=True)
+        return graph.build_model(threads=threads, optimize=optimize)
+
+    def export(self, folder: str | Path, name: str | None = None, *, bare_metal: bool = True) -> list[Path]:
+        """Write the model to a folder as firmware in C: NAME.h, NAME.c with NAME_run, NAME_functions.c, NAME_weights.c,
+        and main.c. What stays on the CPU is C, too. name: default that of the folder. Returns the paths. Errors:
+        BuildError for what firmware has not: sizes that a call decides, branches and loops of the graph.
+        """
+        if not bare_metal:
+            raise BuildError("a graph on a machine is written for the CPU beside it; fix: bare_metal=True")
+        graph, functions = self._with_calls()
+        return write_graph(folder, graph, self.machine, {n: f.placed for n, f in functions.items()}, name)
+
+    def _with_calls(self) -> tuple[Graph, dict[str, MachineFunction]]:
+        """The graph with packed calls of what the machine computes, and what they call."""
         number, graph = next(_BUILDS), self.lowered.clone()
         module = graph.module.mlir
+        functions: dict[str, MachineFunction] = {}
         with enter_context():
             for node in graph.func.nodes:
                 callee = node.callee
@@ -112,9 +132,9 @@ class OffloadedGraph:
                 types = [v.type for v in node.inputs], [t.mlir for t in node.types]
                 with ir.InsertionPoint(node.op):
                     call = create.call(create.declare_packed(module, name, *types), node.inputs, node.types, node.names)
-                register_packed(name, self.programs[callee.callee].function, override=True)
+                functions[name] = self.programs[callee.callee].function
                 replace_node(node, call.results)
-        return clean(graph).build_model(threads=threads, optimize=optimize)
+        return clean(graph), functions
 
     def __repr__(self) -> str:
         share = f"{100 * self.offloaded.share:.1f} % of {self.offloaded.all_macs} MACs"
