@@ -8,7 +8,7 @@ there; bit 29 reads 32 bits. A copy from address 0 writes zeros; with a stride o
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, upto
+from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, Register, upto
 from tir_mlir.script import tir as T
 
 
@@ -19,23 +19,23 @@ def gemmini(latency: int = 100) -> Machine:
     acc = m.memory("acc", rows=1024, row=(16, "int32"))
     load = m.unit("load", queue=8)
     _describe_copies(m, load, sp, latency)
+    _describe_second_copies(m, load, sp, latency)
     _describe_sums(m, load, acc, latency)
     _describe_products(m, sp, acc)
-    _describe_stores(m, acc)
+    store, st = m.unit("store", queue=2), m.state("st", stride="int32", relu="int32", scale="float32")
+    _describe_stores(m, store, acc, st)
+    _describe_store_of_sums(m, store, acc, st)
     return m
 
 
 def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: int) -> None:
-    """What copies operands into the scratchpad: mvin, and mvin2 with registers of its own."""
-    ld, ld2 = (m.state(name, stride="int32", scale="float32") for name in ("ld", "ld2"))
+    """mvin: what copies operands into the scratchpad."""
+    ld = m.state("ld", stride="int32", scale="float32")
     zero = "gemmini_extended_mvin(0, {R.row}, 16, 16)"
     part = "if ({rows} && {cols}) gemmini_extended_mvin({D}, {R.row}, {cols}, {rows})"
 
     @m.instruction(load, sets=ld, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 0)")
     def config_ld(stride: T.int32, scale: T.float32): ...
-
-    @m.instruction(load, sets=ld2, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 1)")
-    def config_ld2(stride: T.int32, scale: T.float32): ...
 
     @m.instruction(load, call="gemmini_extended_mvin({D}, {R.row}, 16, 16)", cycles=16, latency=latency)
     def mvin(D: m.host("int8"), R: sp):
@@ -51,6 +51,14 @@ def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: 
         T.assume(ld.scale == 1)
         for i, j in T.grid(16, 16):
             R[i, j] = T.if_then_else(i < rows and j < cols, D[i, j], T.int8(0))
+
+
+def _describe_second_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: int) -> None:
+    """mvin2: a copy with registers of its own, so that those of two operands need no change."""
+    ld2 = m.state("ld2", stride="int32", scale="float32")
+
+    @m.instruction(load, sets=ld2, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 1)")
+    def config_ld2(stride: T.int32, scale: T.float32): ...
 
     @m.instruction(load, call="gemmini_extended_mvin2({D}, {R.row}, 16, 16)", cycles=16, latency=latency)
     def mvin2(D: m.host("int8"), R: sp):
@@ -129,10 +137,8 @@ def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
             C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
 
 
-def _describe_stores(m: Machine, acc: MemorySpace) -> None:
-    """What stores sums: scaled, with and without activation, or as they are."""
-    store = m.unit("store", queue=2)
-    st = m.state("st", stride="int32", relu="int32", scale="float32")
+def _describe_stores(m: Machine, store: ExecutionUnit, acc: MemorySpace, st: Register) -> None:
+    """What stores sums: scaled, with and without activation."""
 
     @m.instruction(store, sets=st, call="gemmini_extended_config_st({stride}, {relu}, {scale})")
     def config_st(stride: T.int32, relu: T.int32, scale: T.float32): ...
@@ -163,6 +169,8 @@ def _describe_stores(m: Machine, acc: MemorySpace) -> None:
                     "int8", T.max(T.min(T.round(T.Cast("float32", C[i, j]) * scale), T.float32(127)), T.float32(0))
                 )
 
+
+def _describe_store_of_sums(m: Machine, store: ExecutionUnit, acc: MemorySpace, st: Register) -> None:
     whole = "if ({rows} && {cols}) gemmini_extended_mvout({D}, (5u << 29) | {C.row}, {cols}, {rows})"
 
     @m.instruction(store, call=whole, cycles=lambda rows, cols: 4 * rows)
