@@ -133,7 +133,6 @@ PARTS: dict[str, str] = {
     "compat.relax": ".",
     "accel.machines": ".",
     "accel.mapping": ". timing",
-    "accel.mapping": ".",
     "dialect.symbolic": "diagnostics",
     "graph.expressions": ". operators rewrite",
     "graph.importers": ". operators",

@@ -388,8 +388,11 @@ def _view(window: OpenWindow, param: Buffer) -> ir.Value:
     static, wanted = param.type.get_strides_and_offset()[0], window.strides
     layout = [wanted.get(d, s) for d, s in enumerate(static)]
     sizes = [1] * buffer.rank
-    for size, stride in zip(param.shape, layout, strict=True):
-        sizes[len(strides) - 1 - strides[::-1].index(stride)] = size or 1
+    taken: set[int] = set()
+    for size, stride in reversed(list(zip(param.shape, layout, strict=True))):
+        equal = [d for d, s in enumerate(strides) if s == stride]
+        taken.add(dim := max((d for d in equal if d not in taken), default=equal[-1]))
+        sizes[dim] = size or 1
     offsets = [create.apply(index) for index in base]
     shape = [n or 0 for n in param.shape]
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
