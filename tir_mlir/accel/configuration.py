@@ -50,10 +50,13 @@ class _Setters:
     def body(self, body: Sequence[Node], state: Values) -> tuple[list[Node], Values]:
         """A body with what sets registers, and their values after it; `state`: before it."""
         made: list[Node] = []
-        for node in body:
+        for number, node in enumerate(body):
             wanted = {f: v for f, v in self._wanted(node).items() if not self._is_set_inside(f, node)}
             unmet = {f: v for f, v in wanted.items() if f not in state or not is_same(state[f], v)}
-            for issue in self._set(unmet, {**state, **wanted}, node):
+            later: Values = {}
+            for follower in reversed(body[number + 1 :] if unmet else ()):
+                later |= self._wanted(follower)
+            for issue in self._set(unmet, {**later, **state, **wanted}, node):
                 made.append(issue)
                 state = state | {f: issue.numbers[f.name] for f in issue.instruction.sets}
             node, state = self._inner(node, state)

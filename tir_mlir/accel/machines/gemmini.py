@@ -79,16 +79,11 @@ def _describe_second_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, la
 
 
 def _describe_sums(m: Machine, load: ExecutionUnit, acc: MemorySpace, latency: int) -> None:
-    """What sets sums: mvin3 of 32 bits, of a bias, of zeros."""
+    """mvin3: what copies start values of sums, of 32 bits."""
     ld3 = m.state("ld3", stride="int32", scale="float32")
 
     @m.instruction(load, sets=ld3, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 2)")
     def config_ld3(stride: T.int32, scale: T.float32): ...
-
-    @m.instruction(load, call="gemmini_extended_mvin(0, (1u << 31) | {C.row}, 16, 16)", cycles=16)
-    def zero(C: acc):
-        for i, j in T.grid(16, 16):
-            C[i, j] = 0
 
     @m.instruction(load, call="gemmini_extended_mvin3({D}, (1u << 31) | {C.row}, 16, 16)", cycles=64, latency=latency)
     def mvin3(D: m.host("int32"), C: acc):
@@ -113,6 +108,15 @@ def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
 
     @m.instruction(execute, sets=ex, call="gemmini_extended_config_ex({weight_stationary}, 0, 0, {a_stride}, 0, 0)")
     def config_ex(weight_stationary: T.int32, a_stride: T.int32): ...
+
+    zeros = ["gemmini_preload_zeros((1u << 31) | {C.row})", "gemmini_compute_preloaded(GARBAGE_ADDR, GARBAGE_ADDR)"]
+
+    @m.instruction(execute, call=zeros, cycles=16)
+    def zero(C: acc):
+        """A product with weights of zeros, which is not added."""
+        T.assume(ex.weight_stationary == 1)
+        for i, j in T.grid(16, 16):
+            C[i, j] = 0
 
     preload = "gemmini_preload({B.row}, (3u << 30) | {C.row})"
     compute = "gemmini_compute_preloaded({A.row}, GARBAGE_ADDR)"

@@ -1,4 +1,5 @@
-"""An NPU with two cores: each has memories, a product of 32 terms and a DMA; both reach the memory of the CPU."""
+"""An NPU with two cores: each has memories, a product of 32 terms, and channels of a DMA. Calls start instructions; the
+CPU waits for the channels, and for the product, where a row is used again."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ def npu(cores: int = 2, latency: int = 200) -> Machine:
     sums = m.memory("sums", rows=512, row=(16, "int32"))
     _describe_copies(m, x, w, sums, latency)
     _describe_products(m, x, w, sums)
+    for unit in m.units.values():
+        m.wait(unit, call=f"npu_wait_{unit.name}({{left}})", most=unit.queue - 1)
     return m
 
 
@@ -23,7 +26,7 @@ def _rows(rows: int, cols: int) -> int:
 
 
 def _describe_copies(m: Machine, x: MemorySpace, w: MemorySpace, sums: MemorySpace, latency: int) -> None:
-    dma_in, dma_out = m.unit("dma_in", queue=8), m.unit("dma_out", queue=8)
+    dma_in, dma_out = (m.unit(name, queue=8, interlocks="none") for name in ("dma_in", "dma_out"))
 
     @m.instruction(
         dma_in, call="npu_load_x({R.row}, {D}, {D.strides[0]}, {rows}, {cols})", cycles=_rows, latency=latency
@@ -51,7 +54,7 @@ def _describe_copies(m: Machine, x: MemorySpace, w: MemorySpace, sums: MemorySpa
 
 
 def _describe_products(m: Machine, x: MemorySpace, w: MemorySpace, sums: MemorySpace) -> None:
-    mac = m.unit("mac", queue=8)
+    mac = m.unit("mac", queue=8, interlocks="none")
 
     @m.instruction(mac, call="npu_clear({C.row})", cycles=16)
     def clear(C: sums):

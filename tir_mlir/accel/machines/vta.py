@@ -2,7 +2,7 @@
 
 Facts are those of github.com/apache/tvm-vta (include/vta/hw_spec.h: the fields of instructions and what they do;
 config/vta_config.json: sizes). A micro-operation names an entry of each memory; the loops add factors to them. Here an
-instruction has one micro-operation, which its call writes.
+instruction has one micro-operation, which its call writes. Units wait for each other by tokens, in four queues.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ def vta(latency: int = 100) -> Machine:
     inp = m.memory("inp", rows=2048, row=(16, "int8"))
     wgt = m.memory("wgt", rows=1024, row=(16, 16, "int8"))
     acc = m.memory("acc", rows=2048, row=(16, "int32"))
-    _describe_loads(m, inp, wgt, acc, latency)
-    compute = m.unit("compute", queue=512)
+    load, compute, store = (m.unit(n, queue=512) for n in ("load", "compute", "store"))
+    _describe_loads(m, load, inp, wgt, latency)
+    _describe_load_of_sums(m, compute, acc, latency)
     _describe_products(m, compute, inp, wgt, acc)
     _describe_operations(m, compute, acc)
-    _describe_store(m, acc)
+    _describe_store(m, store, acc)
+    for one, other in ((load, compute), (compute, load), (compute, store), (store, compute)):
+        names = f"VTA_{one.name.upper()}, VTA_{other.name.upper()}"
+        m.tokens(one, other, put=f"vta_push({names})", take=f"vta_pop({names})", depth=512)
     return m
 
 
@@ -36,10 +40,8 @@ def _area(rows: int, blocks: int, value: int = 0) -> int:
     return max(1, rows * blocks)
 
 
-def _describe_loads(m: Machine, inp: MemorySpace, wgt: MemorySpace, acc: MemorySpace, latency: int) -> None:
+def _describe_loads(m: Machine, load: ExecutionUnit, inp: MemorySpace, wgt: MemorySpace, latency: int) -> None:
     """Copies with two dimensions, of entries that become adjacent."""
-    load = m.unit("load", queue=512)
-
     call = "vta_load_inp({R.row}, {D}, {rows}, {blocks}, {D.strides[0]} / 16)"
 
     @m.instruction(load, call=call, cycles=_area, latency=latency)
@@ -63,16 +65,6 @@ def _describe_loads(m: Machine, inp: MemorySpace, wgt: MemorySpace, acc: MemoryS
         for i, b, o, j in T.grid(rows, blocks, 16, 16):
             R[i, b, o, j] = D[i, b, o, j]
 
-    call = "vta_load_acc({R.row}, {D}, {rows}, {blocks}, {D.strides[0]} / 16)"
-
-    @m.instruction(load, call=call, cycles=lambda rows, blocks: 4 * _area(rows, blocks), latency=latency)
-    def load_acc(D: m.host("int32"), R: acc, rows: upto(MOST), blocks: upto(MOST)):
-        T.assume(R.strides[0] == blocks)
-        T.assume(D.strides[0] % 16 == 0)
-        T.assume(D.strides[1] == 16)
-        for i, b, j in T.grid(rows, blocks, 16):
-            R[i, b, j] = D[i, b, j]
-
 
 def _describe_products(
     m: Machine, compute: ExecutionUnit, inp: MemorySpace, wgt: MemorySpace, acc: MemorySpace
@@ -95,6 +87,18 @@ def _describe_products(
         """Rows of one block of columns: its sum over blocks of 16 terms."""
         for i, b, o, j in T.grid(rows, blocks, 16, 16):
             C[i, o] += T.Cast("int32", A[i, b, j]) * T.Cast("int32", B[b, o, j])
+
+
+def _describe_load_of_sums(m: Machine, compute: ExecutionUnit, acc: MemorySpace, latency: int) -> None:
+    call = "vta_load_acc({R.row}, {D}, {rows}, {blocks}, {D.strides[0]} / 16)"
+
+    @m.instruction(compute, call=call, cycles=lambda rows, blocks: 4 * _area(rows, blocks), latency=latency)
+    def load_acc(D: m.host("int32"), R: acc, rows: upto(MOST), blocks: upto(MOST)):
+        T.assume(R.strides[0] == blocks)
+        T.assume(D.strides[0] % 16 == 0)
+        T.assume(D.strides[1] == 16)
+        for i, b, j in T.grid(rows, blocks, 16):
+            R[i, b, j] = D[i, b, j]
 
 
 def _describe_operations(m: Machine, compute: ExecutionUnit, acc: MemorySpace) -> None:
@@ -138,8 +142,7 @@ def _describe_operations(m: Machine, compute: ExecutionUnit, acc: MemorySpace) -
             C[i, b, j] = T.min(C[i, b, j], value)
 
 
-def _describe_store(m: Machine, acc: MemorySpace) -> None:
-    store = m.unit("store", queue=512)
+def _describe_store(m: Machine, store: ExecutionUnit, acc: MemorySpace) -> None:
     call = "vta_store({D}, {C.row}, {rows}, {blocks}, {D.strides[0]} / 16)"
 
     @m.instruction(store, call=call, cycles=_area)
