@@ -49,7 +49,7 @@ PACKAGES: dict[str, str] = {
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
     "accel": (
         "build dialect equivalence extensions graph intrin passes.lower processes runtime schedule "
-        "schedules.block_queries script target targets visual"
+        "schedules.block_queries schedules.free_choice script target targets visual"
     ),
     # the front of the package
     "tir_mlir": (
@@ -59,7 +59,7 @@ PACKAGES: dict[str, str] = {
     "examples": "build errors runtime.kernels script tir_mlir",
     "opt": "dialect graph passes processes runtime schedule script target targets.stages tir_mlir",
     "tune": (
-        "build dialect equivalence extensions graph opt passes.schedule.queries processes runtime schedule "
+        "accel build dialect equivalence extensions graph opt passes.schedule.queries processes runtime schedule "
         "schedules script sources target targets.stages tir_mlir visual"
     ),
     "__main__": "opt",

@@ -8,7 +8,7 @@ from programs.systolic import product, systolic
 
 from tir_mlir import accel
 from tir_mlir.accel.machines import gemmini, npu, tmm16
-from tir_mlir.errors import MachineError
+from tir_mlir.errors import MachineError, TuneError
 from tir_mlir.schedule import Schedule
 from tir_mlir.script import tir as T
 
@@ -179,3 +179,25 @@ def test_a_block_that_no_instruction_computes_is_named() -> None:
 
     with pytest.raises(MachineError, match=r"computes block C; nearest is array\.compute: payload: .*maxsi"):
         accel.map(main, systolic())
+
+
+def test_a_search_has_cycles_as_its_objective() -> None:
+    mapped = accel.map(product(64, 48, 64), systolic())
+    best = mapped.tune(trials=6, seed=0, progress=False)
+    assert len(best.trials) == 6
+    assert best.trials[0].cycles == mapped.cycles >= best.cycles == min(t.cycles for t in best.trials if t.cycles)
+    with pytest.raises(TuneError, match="trials is a number >= 1, not 0"):
+        mapped.tune(trials=0)
+
+
+def test_small_memories_are_filled_in_turns() -> None:
+    mapped = accel.map(product(32, 32, 32), systolic(rows=40))
+    a, b = data(32, 32, 32)
+    c = np.zeros((32, 32), np.int8)
+    mapped.build().main(a, b, c)
+    np.testing.assert_array_equal(c, scaled(a, b))
+
+
+def test_tiles_that_no_memory_holds_are_refused() -> None:
+    with pytest.raises(MachineError, match=r"block S: the smallest tiles of array\.compute need 32 rows of sp, .* 20"):
+        accel.map(product(64, 64, 64), systolic(rows=20))

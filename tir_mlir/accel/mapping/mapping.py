@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,17 +11,34 @@ from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.nest import Nest, plan_nest
 from tir_mlir.accel.mapping.roles import Role, roles_of
+from tir_mlir.accel.mapping.space import Choose
 from tir_mlir.accel.mapping.steps import apply_tiling
 from tir_mlir.accel.mapping.tiling import Tiling, tilings, used_rows
 from tir_mlir.accel.timing import Timeline
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import InternalError, MachineError, ScheduleError
+from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.library import Library
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
 
 _TRIED = 4
 """Tilings of which steps are tried at most, the cheapest first."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mapping that a search tried: its decisions, and its cycles; None with the reason why it has none."""
+
+    decisions: dict[str, int]
+    cycles: int | None
+    reason: str = ""
+
+
+@extension_point
+def search_mapping(mapping: Mapping, trials: int, seed: int | None, progress: bool | None) -> Mapping:
+    """The best mapping that a search finds, with what it tried."""
+    ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +48,10 @@ class Mapping:
     machine: Machine
     schedule: Schedule
     reasons: tuple[str, ...]
+    program: IRModule
+    """What was mapped."""
+    trials: tuple[Trial, ...] = ()
+    """What a search tried."""
 
     def build(self) -> Library:
         """The library that runs on the model of the machine. Errors: as of `build`."""
@@ -70,6 +91,20 @@ class Mapping:
         """Its C."""
         return self.function.source
 
+    def tune(self, trials: int = 32, *, seed: int | None = None, progress: bool | None = None) -> Mapping:
+        """Search for a mapping of fewer cycles: the sizes of parts, the order of loops, and the places of copies are
+        free. Needs `pip install "tir-mlir[tune]"`.
+
+        trials: how many mappings are built, this one first, and timed by the model of the machine. progress: whether to
+        show it; default: in a terminal. Returns the best one, with its `trials`. Errors: TuneError.
+        """
+        return search_mapping(self, trials, seed, progress)
+
+    @property
+    def total_cycles(self) -> int:
+        """The cycles of all its functions."""
+        return sum(f.cycles for f in self._library.values() if isinstance(f, MachineFunction))
+
     def __str__(self) -> str:
         return "\n".join(self.reasons)
 
@@ -85,25 +120,29 @@ def map_program(program: PrimFunc | IRModule | Schedule, machine: Machine) -> Ma
     tiles that do not fit.
     """
     sch = program.copy() if isinstance(program, Schedule) else Schedule(program)
+    original = sch.mod
+    return Mapping(machine, sch, map_functions(sch, machine), original)
+
+
+def map_functions(sch: Schedule, machine: Machine, choose: Choose = lambda _, ranked: ranked) -> tuple[str, ...]:
+    """Schedule all functions of a schedule for a machine. Returns what was chosen. Errors: MachineError."""
     roles = roles_of(machine)
     reasons: list[str] = []
     for name in sch.mod.prim_funcs:
         sch.work_on(name)
-        reasons += _map_function(sch, machine, roles, name)
-    return Mapping(machine, sch, tuple(reasons))
+        reasons += _map_function(sch, machine, roles, name, choose)
+    return tuple(reasons)
 
 
-def _map_function(sch: Schedule, machine: Machine, roles: Sequence[Role], function: str) -> list[str]:
-    reasons = []
+def _map_function(
+    sch: Schedule, machine: Machine, roles: Sequence[Role], function: str, choose: Choose
+) -> Iterator[str]:
     done: set[str] = set()
     blocks = sch.get_child_blocks(sch.get_block("root", function))
     for name in [sch.get(block).name for block in blocks]:
-        if name in done:
-            continue
-        last = _inline_epilogue(sch, sch.get_block(name), done)
-        nest = plan_nest(sch, machine, roles, sch.get_block(name), last)
-        reasons.append(_apply(sch, machine, nest))
-    return reasons
+        if name not in done:
+            last = _inline_epilogue(sch, sch.get_block(name), done)
+            yield _apply(sch, machine, plan_nest(sch, machine, roles, sch.get_block(name), last), choose)
 
 
 def _inline_epilogue(sch: Schedule, block: BlockHandle, done: set[str]) -> str | None:
@@ -120,13 +159,14 @@ def _inline_epilogue(sch: Schedule, block: BlockHandle, done: set[str]) -> str |
     return None if last is None else sch.get(last).name
 
 
-def _apply(sch: Schedule, machine: Machine, nest: Nest) -> str:
+def _apply(sch: Schedule, machine: Machine, nest: Nest, choose: Choose) -> str:
     """Schedule a nest by the cheapest tiling of which each step is legal."""
-    ranked = tilings(nest)
+    ranked = tilings(nest) or tilings(nest, ahead=False)
     if not ranked:
         raise MachineError(_too_small(nest))
     refused = None
-    for cycles, tiling in ranked[:_TRIED]:
+    costs = {tiling: cost for cost, tiling in ranked}
+    for tiling in choose(nest, list(costs))[:_TRIED]:
         try:
             sch.executor.all_or_nothing(lambda tiling=tiling: apply_tiling(sch, nest, tiling))
         except InternalError:
@@ -134,24 +174,22 @@ def _apply(sch: Schedule, machine: Machine, nest: Nest) -> str:
         except ScheduleError as error:
             refused = error
         else:
-            return _reason(nest, tiling, cycles, len(ranked))
+            return _reason(nest, tiling, costs.get(tiling), len(ranked))
     raise MachineError(f"block {nest.block} is not mapped to {machine}: {refused}") from refused
 
 
 def _too_small(nest: Nest) -> str:
-    least = Tiling((1,) * len(nest.axes), tuple(range(len(nest.axes))), (len(nest.axes) - 1,) * len(nest.copies))
-    needs = ", ".join(
-        f"{rows} of {memory.name}, which has {memory.rows}" for memory, rows in used_rows(nest, least).items()
-    )
-    return f"block {nest.block}: the smallest tiles of {nest.role} need {needs} rows"
+    count = len(nest.axes)
+    least = Tiling((1,) * count, tuple(range(count)), (count,) * len(nest.copies), ahead=False)
+    needs = [f"{n} rows of {m.name}, which has {m.rows}" for m, n in used_rows(nest, least).items() if n > m.rows]
+    return f"block {nest.block}: the smallest tiles of {nest.role} need {', '.join(needs)}"
 
 
-def _reason(nest: Nest, tiling: Tiling, cycles: float, count: int) -> str:
+def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int) -> str:
     """What was chosen for a block, in words."""
     tile = " x ".join(map(str, nest.role.extents))
-    lines = [
-        f"block {nest.block}: {nest.role} computes tiles of {tile}; about {round(cycles)} cycles, of {count} tilings"
-    ]
+    cost = "decided by a search" if cycles is None else f"about {round(cycles)} cycles, the least of {count} tilings"
+    lines = [f"block {nest.block}: {nest.role} computes tiles of {tile}; {cost}"]
     outer = tiling.outer(nest)
     for copy, level in zip(nest.copies, tiling.levels, strict=True):
         where = f"in each iteration of {nest.axes[outer[level]].name}" if level >= 0 else "once"

@@ -40,43 +40,48 @@ class Tiling:
         return 2 if self.ahead and level >= 0 else 1
 
 
-def tilings(nest: Nest) -> list[tuple[float, Tiling]]:
+def tilings(nest: Nest, ahead: bool = True) -> list[tuple[float, Tiling]]:
     """The tilings that fit the memories, with their cycles, fewest first: of the parts that are best in the order of
     the block, all orders of loops and places of copies."""
     rough = []
     for parts in product(*map(_sizes, nest.axes)):
         if result_rows(nest, parts) <= nest.result.memory.rows:
-            costs = [cycles(nest, t) for t in _first_tilings(nest, parts) if fits(nest, t)]
+            costs = [cycles(nest, t) for t in _first_tilings(nest, parts, ahead) if fits(nest, t)]
             rough += [(min(costs), parts)] if costs else []
     found = {}
     for _, parts in sorted(rough)[:_KEPT]:
         looped = [a for a, axis in enumerate(nest.axes) if axis.kind == "S" and parts[a] < axis.tiles]
         for order in permutations(looped):
-            whole = Tiling(parts, _order(nest, order), ())
-            for levels in product(*(_levels(copy, whole.outer(nest)) for copy in nest.copies)):
-                tiling = Tiling(parts, whole.order, levels)
+            whole = Tiling(parts, loop_order(nest, order), ())
+            for levels in product(*(copy_levels(copy, whole.outer(nest)) for copy in nest.copies)):
+                tiling = Tiling(parts, whole.order, levels, ahead)
                 if tiling not in found and fits(nest, tiling):
                     found[tiling] = cycles(nest, tiling)
     ranked = sorted(found, key=lambda t: (found[t], moved_rows(nest, t)))
     return [(found[tiling], tiling) for tiling in ranked]
 
 
-def _first_tilings(nest: Nest, parts: tuple[int, ...]) -> Iterator[Tiling]:
+def _first_tilings(nest: Nest, parts: tuple[int, ...], ahead: bool) -> Iterator[Tiling]:
     """With the axes in their order: each copy as far inside as it can be, and one of them before all loops."""
     looped = [a for a, axis in enumerate(nest.axes) if axis.kind == "S" and parts[a] < axis.tiles]
-    order = _order(nest, looped)
+    order = loop_order(nest, looped)
     outer = Tiling(parts, order, ()).outer(nest)
-    inner = tuple(max(_levels(copy, outer)) for copy in nest.copies)
-    yield Tiling(parts, order, inner)
+    inner = tuple(max(copy_levels(copy, outer)) for copy in nest.copies)
+    yield Tiling(parts, order, inner, ahead)
     for n, level in enumerate(inner):
         if level >= 0:
-            yield Tiling(parts, order, (*inner[:n], -1, *inner[n + 1 :]))
+            yield Tiling(parts, order, (*inner[:n], -1, *inner[n + 1 :]), ahead)
 
 
-def _order(nest: Nest, looped: Sequence[int]) -> tuple[int, ...]:
+def loop_order(nest: Nest, looped: Sequence[int]) -> tuple[int, ...]:
     """All axes: those that are not looped over, these in their order, and those of sums, which are innermost."""
     spatial = [a for a, axis in enumerate(nest.axes) if axis.kind == "S" and a not in looped]
     return (*spatial, *looped, *(a for a, axis in enumerate(nest.axes) if axis.kind != "S"))
+
+
+def all_sizes(axis: NestAxis) -> list[int]:
+    """Sizes of equal parts of an axis, in tiles."""
+    return sorted({-(-axis.tiles // parts) for parts in range(1, axis.tiles + 1)})
 
 
 def _sizes(axis: NestAxis) -> list[int]:
@@ -84,7 +89,7 @@ def _sizes(axis: NestAxis) -> list[int]:
     tiles = axis.tiles
     if axis.tile == 1 and axis.kind != "S":
         return sorted({1, tiles})
-    sizes = sorted({-(-tiles // parts) for parts in range(1, tiles + 1)})
+    sizes = all_sizes(axis)
     even = [s for s in sizes if tiles % s == 0]
     if len(even) > _SIZES // 2:
         sizes = even
@@ -92,7 +97,7 @@ def _sizes(axis: NestAxis) -> list[int]:
     return sorted({min(sizes, key=lambda s: abs(s - w)) for w in wanted if w <= tiles})
 
 
-def _levels(copy: CopiedOperand, outer: Sequence[int]) -> Iterator[int]:
+def copy_levels(copy: CopiedOperand, outer: Sequence[int]) -> Iterator[int]:
     """The loops in which a copy may be: those that its elements depend on, and before all."""
     yield -1
     yield from (n for n, axis in enumerate(outer) if axis in copy.buffer.axes)
