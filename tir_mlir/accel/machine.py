@@ -242,13 +242,19 @@ class Machine(AnyTarget):
             raise IntrinError(f"{short_repr(unit)} is not a unit of machine {self.name}; fix: unit = m.unit(name)")
 
     def check(
-        self, source: str | Path | None = None, *, state: Mapping[str, str] | None = None, seed: int = 0
+        self,
+        source: str | Path | None = None,
+        *,
+        state: Mapping[str, str] | None = None,
+        only: Sequence[str] = (),
+        seed: int = 0,
     ) -> MachineCheck:
         """Compare the C of each instruction, the functions that its call names, with its description.
 
         source: C that defines these functions and the memories of the machine as arrays, or the path of a file of it;
         by default the header of the machine. state: the array of a memory, by its name, where that is another one
-        than of the same name, or this in capitals: {"acc": "chip.accumulator"}.
+        than of the same name, or this in capitals: {"acc": "chip.accumulator"}. only: the names of instructions; by
+        default all, and sequences of them.
 
         Each instruction is called at random rows of a memory that is random all over, with strides that differ, all
         sizes, and data at the ends of types, at ties, and at the constants of the description, after the instructions
@@ -261,7 +267,7 @@ class Machine(AnyTarget):
         """
         from tir_mlir.accel.checks.check_instructions import check_instructions
 
-        return check_instructions(self, source, state or {}, seed)
+        return check_instructions(self, source, state or {}, only, seed)
 
     def _check_new(self, name: str, what: str) -> None:
         _check_word(name, what)

@@ -71,13 +71,15 @@ class MachineCheck:
 
 
 def check_instructions(
-    machine: Machine, source: str | Path | None, state: Mapping[str, str], seed: int
+    machine: Machine, source: str | Path | None, state: Mapping[str, str], only: Sequence[str], seed: int
 ) -> MachineCheck:
     """See `Machine.check`."""
     described = [i for i in machine.instructions.values() if i.intrinsic is not None]
     setters = [i.name for i in machine.instructions.values() if i.intrinsic is None]
     if not described:
         raise MachineError(f"{machine} has no instruction that computes anything")
+    if unknown := [name for name in only if name not in {i.name for i in described}]:
+        raise MachineError(f"{machine} has no instruction {unknown[0]} that computes anything")
     set_somewhere = {f for i in machine.instructions.values() for f in i.sets}
     for instruction in described:
         for needed in instruction.needs:
@@ -91,12 +93,14 @@ def check_instructions(
     calls: dict[str, int] = {}
     with compiled_model(machine, source, state) as model:
         for number, instruction in enumerate(described):
+            if only and instruction.name not in only:
+                continue
             random = np.random.default_rng([seed, number])
             trials = [[t] for t in single_trials(machine, instruction, random)]
             calls[instruction.name] = len(trials)
             if (difference := _run_isolated(model, trials, random)) is not None:
                 differences[instruction.name] = difference
-        if not differences:
+        if not differences and not only:
             random = np.random.default_rng([seed, len(described)])
             sequences = list(sequence_trials(machine, random))
             calls[""] = sum(map(len, sequences))
@@ -235,7 +239,7 @@ class _Comparison:
                 continue
             rows = trial.row_numbers(tile).reshape(-1)
             count = rows.size * prod(tile.row)
-            values = values_of_kind(trial.instruction, tile.dtype, count, trial.kind, self.random)
+            values = values_of_kind(trial, tile.dtype, count, self.random)
             for state in (self.loaded.memories, self.expected):
                 state[tile.memory.name].view(np.dtype(tile.dtype))[rows] = values.reshape(rows.size, -1)
 
@@ -246,9 +250,7 @@ class _Comparison:
         whole = int(offsets.max()) + 1
         dtype = np.dtype(tile.dtype)
         values = np.full(whole * dtype.itemsize, _FILL if dtype.kind != "b" else 1, np.uint8).view(dtype)
-        values[offsets.reshape(-1)] = values_of_kind(
-            trial.instruction, tile.dtype, prod(tile.shape), trial.kind, self.random
-        )
+        values[offsets.reshape(-1)] = values_of_kind(trial, tile.dtype, prod(tile.shape), self.random)
         key = (tile.name, 1 << (whole * dtype.itemsize).bit_length())
         if key not in self.guarded:
             self.guarded[key] = GuardedMemory(key[1])
@@ -345,7 +347,7 @@ def _terms(instruction: MachineInstruction) -> int:
     """The longest sum of a description."""
     assert instruction.intrinsic is not None
     with enter_context():
-        func = instruction.intrinsic.desc_func().func
-        work = work_of(func.op, {})
+        parsed = instruction.intrinsic.desc_func()
+        work = work_of(parsed.func.op, {})
     outputs = max((prod(t.shape) for t in instruction.tiles), default=1)
     return max(1, work // max(1, min(outputs, work)))

@@ -83,16 +83,17 @@ def facts(instruction: MachineInstruction) -> DescriptionFacts:
     """What data for an instruction depend on."""
     assert instruction.intrinsic is not None
     with enter_context():
-        return facts_of(instruction.intrinsic.desc_func().func.op)
+        parsed = instruction.intrinsic.desc_func()
+        return facts_of(parsed.func.op)
 
 
-def values_of_kind(
-    instruction: MachineInstruction, dtype: str, count: int, kind: int, random: np.random.Generator
-) -> Array:
-    """Data for a tile of an instruction."""
-    type_ = np.dtype(dtype)
-    values = random_values(type_, count, facts(instruction), min(kind, RUNS - 1), random)
-    if kind == SPECIAL and type_.kind == "f":
+def values_of_kind(trial: Trial, dtype: str, count: int, random: np.random.Generator) -> Array:
+    """Data for a tile of an instruction: those at the ends depend on its numbers, as on the constants it has."""
+    type_, known = np.dtype(dtype), facts(trial.instruction)
+    given = [float(trial.numbers[n.name]) for n in trial.instruction.numbers if np.dtype(n.dtype).kind == "f"]
+    decided = DescriptionFacts((*known.constants, *given), known.divides)
+    values = random_values(type_, count, decided, min(trial.kind, RUNS - 1), random)
+    if trial.kind == SPECIAL and type_.kind == "f":
         tiny = float(np.finfo(type_).tiny)
         chosen = random.random(count) < 0.3
         values[chosen] = random.choice([np.nan, np.inf, -np.inf, -0.0, tiny, tiny / 2], int(chosen.sum()))
@@ -157,8 +158,11 @@ def _numbers(instruction: MachineInstruction, sizes: Numbers, kind: int, random:
         if number.limits is not None:
             found[number.name] = within(number.limits, kind, random)
         elif number.name not in found:
-            dtype = "uint8" if number.name in indices else number.dtype  # a size is never negative
-            found[number.name] = values_of_kind(instruction, dtype, 1, min(kind, RUNS - 1), random)[0].item()
+            dtype = np.dtype("uint8" if number.name in indices else number.dtype)  # a size is never negative
+            if dtype.kind == "f" and kind == RUNS - 1:  # such that products with it are exact, and ties
+                found[number.name] = 2.0 ** -int(random.integers(0, 12))
+            else:
+                found[number.name] = random_values(dtype, 1, facts(instruction), min(kind, RUNS - 1), random)[0].item()
     return found
 
 
