@@ -447,7 +447,7 @@ def as_size(index: Index) -> Index | int:
     return index if number is None else number
 
 
-def clone_module(module: ir.Module) -> ir.Module:
+def clone_module(module: ir.Module | ir.Operation) -> ir.Module:
     """A copy of a module in the context of this process, ids and locations included."""
     if module.context != (own := context()):
         return ir.Module.parse(str(module.operation.get_asm(enable_debug_info=True)), own)

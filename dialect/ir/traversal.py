@@ -85,6 +85,13 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
     return hits[0] if hits else None
 
 
+def op_with_id(module: ir.Module | ir.Operation, number: int) -> ir.Operation:
+    """The op whose id is `number`, which there is."""
+    op = find(module, number)
+    assert op is not None, f"no op has the id {number}"
+    return op
+
+
 @cache_while_frozen
 def parents(op: ir.Operation) -> list[ir.Operation]:
     """The ancestors of `op`, innermost first, up to and including its function."""

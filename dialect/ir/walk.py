@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.ir.traversal import direct_ops, top_of, visit
 from tir_mlir.dialect.ir.traversal import find as find
+from tir_mlir.dialect.ir.traversal import op_with_id as op_with_id
 from tir_mlir.dialect.ir.traversal import ops as ops
 from tir_mlir.dialect.ir.traversal import parents as parents
 from tir_mlir.dialect.ir.views import (

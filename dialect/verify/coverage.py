@@ -59,7 +59,9 @@ from tir_mlir.dialect.presburger import (
 from tir_mlir.dialect.verify.violation import fail
 
 
-def cover(func: Func, blocks: Sequence[Block], source: bool, old_module: Callable[[], ir.Module] | None) -> None:
+def cover(
+    func: Func, blocks: Sequence[Block], source: bool, old_module: Callable[[], ir.Module | ir.Operation] | None
+) -> None:
     """Check that blocks writing a parameter run over their whole domain, and that allocations are written before read.
 
     A moved producer may compute less than its domain, so for allocations only the elements that are read count. A
@@ -101,7 +103,9 @@ def _others_write_skipped(func: Func, block: Block, access: Access) -> bool:
         return own_writes.range().is_subset(written.range())
 
 
-def _as_before(func: Func, block: Block, param: ir.Value, old_module: Callable[[], ir.Module] | None) -> bool:
+def _as_before(
+    func: Func, block: Block, param: ir.Value, old_module: Callable[[], ir.Module | ir.Operation] | None
+) -> bool:
     """Whether a step leaves as many elements of a parameter out, or the block as many points, as were before."""
     if old_module is None:
         return False

@@ -122,7 +122,7 @@ def sizes(op: ir.Operation) -> None:
 def verify(
     module: ir.Module | ir.Operation,
     source: bool = False,
-    old_module: Callable[[], ir.Module] | None = None,
+    old_module: Callable[[], ir.Module | ir.Operation] | None = None,
     changed: ChangedNests | None = None,
     written: bool = False,
 ) -> None:
@@ -147,7 +147,10 @@ def verify(
 
 
 def _verify(
-    root: ir.Operation, source: bool, old_module: Callable[[], ir.Module] | None, changed: ChangedNests | None
+    root: ir.Operation,
+    source: bool,
+    old_module: Callable[[], ir.Module | ir.Operation] | None,
+    changed: ChangedNests | None,
 ) -> None:
     for func in funcs(root):
         if changed is None:

@@ -83,7 +83,7 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
     number = target.id
     outer = _rewrite(target, block, parts, (outside, inner_guards), preserve_unit_iters)
     if is_conditional:
-        bind_condition(Loop(walk.find(outer.op, number)), parts, outer)  # type: ignore[arg-type]
+        bind_condition(Loop(walk.op_with_id(outer.op, number)), parts, outer)
         iter_kinds(outer)
     return outer
 
@@ -137,7 +137,7 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
     edit.move_before(target.op, list(outer.body.operations)[-1])
     if block.init is not None:
         _move_init(outer, block, parts, starts, inner_guards, keep_units)
-    inner = Block(walk.find(outer.op, number))  # type: ignore[arg-type]
+    inner = Block(walk.op_with_id(outer.op, number))
     inner_block(inner, old_regions, parts, starts, inner_guards, keep_units)
     old_regions.own.extend_outer(outer)
     return outer
@@ -204,7 +204,7 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
     outer = _outer_block(name, _outer_iters(parts), guards[0][0], tops)
     for (number, current), divisions, (_, inner_guards) in zip(old_regions, parts, guards, strict=True):
         starts = _starts(divisions, parts[0], [Index.from_value(i.var) for i in outer.iters])
-        inner_block(Block(walk.find(outer.op, number)), current, divisions, starts, inner_guards, keep_units)  # type: ignore[arg-type]
+        inner_block(Block(walk.op_with_id(outer.op, number)), current, divisions, starts, inner_guards, keep_units)
     iter_kinds(Block(outer.op))
     return outer
 

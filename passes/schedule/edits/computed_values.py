@@ -58,7 +58,7 @@ def replace_by_computed(root: ir.Operation, makers: Makers, limits: Mapping[ir.V
     """
     guarded = {b.id for b in blocks_below(root)} if limits else set()
     for block_id in [b.id for b in walk.all_blocks(root)]:
-        _bind(walk.find(root, block_id), makers, limits if block_id in guarded else {})  # type: ignore[arg-type]
+        _bind(walk.op_with_id(root, block_id), makers, limits if block_id in guarded else {})
     for variable, make in makers.items():
         for user in list(dict.fromkeys(use.owner.operation for use in variable.uses)):
             _replace(user, variable, make)

@@ -31,7 +31,7 @@ def guard_blocks(loop: Loop, bound: Index, but: Collection[int] = ()) -> None:
         edit.move_body(loop.body, inner.regions[0].blocks[0], until=inner)
         return
     for block_id in [b.id for b in blocks_below(loop.op) if b.id not in but]:
-        block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
+        block = Block(walk.op_with_id(loop.op, block_id))
         if intervals.at_least_zero(bound, intervals.enclosing_ranges(block.outermost)):
             continue
         guard = block.where
@@ -57,7 +57,7 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
     _simplify_bounds(nest[0])
     edit.fold_choices(nest[0].op)
     for block_id in [b.id for b in blocks_below(nest[0].op)]:
-        block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
+        block = Block(walk.op_with_id(nest[0].op, block_id))
         bindings = block.bindings
         if not bindings:
             continue
@@ -74,14 +74,14 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
                 better.append(binding.simplify())
         if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
             edit.rebind(block.op, better)
-        _simplify_guard(Block(walk.find(nest[0].op, block_id)), units)  # type: ignore[arg-type]
+        _simplify_guard(Block(walk.op_with_id(nest[0].op, block_id)), units)
 
 
 def _simplify_bounds(outer: Loop) -> None:
     """Fold the bounds of the loops beneath a loop: with i_1 < 8, `range((i_0 * 8 + i_1) // 8)` is `range(i_0)`."""
     below = [Loop(op) for op in walk.ops(outer.op, skip=is_block) if op.name in AffineForOp.names and op != outer.op]
     for loop_id in [loop.id for loop in below if _folds(loop)]:
-        loop = Loop(walk.find(outer.op, loop_id))  # type: ignore[arg-type]
+        loop = Loop(walk.op_with_id(outer.op, loop_id))
         box = intervals.enclosing_ranges(loop.op)
         lowers, uppers = ([fold_index(bound, box) for bound in side] for side in (loop.lowers, loop.uppers))
         edit.set_bounds(loop.op, _fold_bounds(lowers, max), _fold_bounds(uppers, min))

@@ -25,11 +25,12 @@ def keeps_region_order(run: F) -> F:
         if first is None:
             return run()  # variadic, called without arguments: the primitive refuses
         old_orders = _region_order(first)
-        module = module_of(first.op) if old_orders else None
+        if not old_orders:
+            return run(*args, **kwargs)
+        module = module_of(first.op)
         result = run(*args, **kwargs)
         for number, orders in old_orders.items():
-            op = walk.find(module, number)  # type: ignore[arg-type]
-            if op is not None:
+            if (op := walk.find(module, number)) is not None:
                 _restore(Block(op), orders)
         return result
 

@@ -139,9 +139,7 @@ def _find_block(scope: Scope, number: int, position: int) -> Block:
         max(0, position - 2), min(position + 3, len(listed))
     )  # edits remove a few ops from the body, which is long
     op = next((o for n in near if (o := walk.find(listed[n].operation, number)) is not None), None)
-    op = walk.find(scope.op, number) if op is None else op
-    assert op is not None, "the producer survives the merge"
-    return Block(op)
+    return Block(walk.op_with_id(scope.op, number) if op is None else op)
 
 
 @dataclass(frozen=True)

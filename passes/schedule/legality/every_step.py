@@ -116,7 +116,10 @@ def _written_in(loop: ir.Operation, op: ir.Operation) -> ir.Value | None:
 
 
 def check_concurrency(
-    step: str, old_module: Callable[[], ir.Module], new_module: ir.Module, changed: ChangedNests | None = None
+    step: str,
+    old_module: Callable[[], ir.Module | ir.Operation],
+    new_module: ir.Module,
+    changed: ChangedNests | None = None,
 ) -> None:
     """Refuse a step that introduces a dependence between iterations of a parallel, vectorized or thread-bound loop.
 
@@ -157,7 +160,7 @@ def _clash(loop: Loop) -> Counterexample | str | None:
         return str(error)
 
 
-def check_aliasing(step: str, old_module: Callable[[], ir.Module], new_module: ir.Module) -> None:
+def check_aliasing(step: str, old_module: Callable[[], ir.Module | ir.Operation], new_module: ir.Module) -> None:
     """Refuse a step that may change the order of accesses to parameters that may be the same memory.
 
     The proofs of most primitives compare accesses to one buffer only. If a function accesses two parameters that may

@@ -166,7 +166,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
     for block in all_blocks(segment.op):
         edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{block.name}_{name}"))
     for number in [b.id for b in blocks_below(segment.op)]:
-        block = Block(walk.find(segment.op, number))  # type: ignore[arg-type]
+        block = Block(walk.op_with_id(segment.op, number))
         if driven := _iters_bound_to(block, segment):
             _narrow(block, driven, start, end)
     return segment

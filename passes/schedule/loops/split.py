@@ -67,12 +67,7 @@ def split(
     nest = _split(loop, extents, symbolic, needs_guard)
     ids = [inner.id for inner in nest]
     simplify_bindings(nest, preserve_unit_iters)
-    loops: list[Loop] = []
-    for number in ids:  # a loop whose bound has a quotient is rebuilt, with its id
-        op = walk.find(nest[0].op, number)
-        assert op is not None
-        loops.append(Loop(op))
-    return loops
+    return [Loop(walk.op_with_id(nest[0].op, number)) for number in ids]  # bounds with a quotient: rebuilt, with its id
 
 
 def _split(loop: Loop, extents: Sequence[int | Index], symbolic: int | None, needs_guard: bool) -> list[Loop]:

@@ -100,7 +100,7 @@ def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
         numbers = [b.id for b in users]
 
     for number in numbers:
-        _fix_order(Block(walk.find(func_of(buffer.op).op, number)), rolling.loop)  # type: ignore[arg-type]
+        _fix_order(Block(walk.op_with_id(func_of(block.op).op, number)), rolling.loop)
     _add_guards(block, guards)
     _shrink(buffer, rolling)
 

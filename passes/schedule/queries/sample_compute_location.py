@@ -82,15 +82,15 @@ class _Possible:
     def __call__(self, location: int) -> bool:
         if location == SpecialLocation.ROOT:
             return True
-        copy = create.clone_module(self.module)  # pyright: ignore[reportArgumentType]  an operation serves as well
-        block = Block(walk.find(copy, self.block.id))  # pyright: ignore[reportArgumentType]
+        copy = create.clone_module(self.module)
+        block = Block(walk.op_with_id(copy, self.block.id))
         try:
             if location == SpecialLocation.INLINE:
                 compute_inline(block)
             else:
-                compute_at(block, Loop(walk.find(copy, self.loops[location].id)))  # pyright: ignore[reportArgumentType]
-            verify(copy, old_module=lambda: self.module)  # pyright: ignore[reportArgumentType]
-            check_concurrency("compute_at", lambda: self.module, copy)  # pyright: ignore[reportArgumentType]
+                compute_at(block, Loop(walk.op_with_id(copy, self.loops[location].id)))
+            verify(copy, old_module=lambda: self.module)
+            check_concurrency("compute_at", lambda: self.module, copy)
         except _REFUSALS:
             return False
         return True

@@ -295,8 +295,8 @@ def _shrink(plan: _PaddingPlan) -> None:
     set_domain(block, mins, extents)
     rebind(block.op, bindings)
     for loop_id, extent in loop_extents:
-        set_extent(Loop(walk.find(scope, loop_id)), extent)  # type: ignore[arg-type]
-    _guard(Block(walk.find(scope, number)), guards)  # type: ignore[arg-type]
+        set_extent(Loop(walk.op_with_id(scope, loop_id)), extent)
+    _guard(Block(walk.op_with_id(scope, number)), guards)
 
 
 def _own_loop(plan: _PaddingPlan, number: int, it: Iter) -> Loop | None:

@@ -335,12 +335,12 @@ def _rewrite(plan: _PadEinsumPlan) -> None:
     number = block.id
     shared = {loop.id for loop in plan.nest.shared}
     for loop_id, old_end, extent in [(lp.id, lp.upper, extent) for lp, extent in longer.items()]:
-        set_extent(Loop(walk.find(scope.op, loop_id)), extent)  # type: ignore[arg-type]
+        set_extent(Loop(walk.op_with_id(scope.op, loop_id)), extent)
         if loop_id in shared:
-            loop = Loop(walk.find(scope.op, loop_id))  # type: ignore[arg-type]
+            loop = Loop(walk.op_with_id(scope.op, loop_id))
             guard_blocks(loop, old_end - Index.from_value(loop.var) - 1, runs_all)
     for pad, copy in backs:  # no elements that the block does not compute
-        check_write_back(scope, pad, Block(walk.find(scope.op, number)), copy)  # type: ignore[arg-type]
+        check_write_back(scope, pad, Block(walk.op_with_id(scope.op, number)), copy)
 
 
 @dataclass(frozen=True)
