@@ -13,11 +13,17 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIVISIONS
 from tir_mlir.dialect.ir.op_views import CastOp, IfOp, YieldOp, isa
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
+from tir_mlir.schedule.primitives import BlockLike
 
 """Casts between load and store that the lowering of transposed tiles takes."""
 
 
 _COPY_NEUTRAL_OPS = CastOp.names | YieldOp.names | {"affine.parallel", "affine.apply"}
+
+
+def block_handle(sch: Schedule, block: BlockLike) -> BlockHandle:
+    """The handle of a block that is given by it or by its name."""
+    return sch.get_block(block) if isinstance(block, str) else block
 
 
 def block_info(sch: Schedule, block: BlockHandle) -> BlockInfo:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_handle, block_info
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
@@ -20,7 +20,7 @@ class Free:
 
     def __init__(self, sch: Schedule, block: BlockLike, free: bool):
         self.sch, self.free = sch, free
-        self.prefix = block_info(sch, sch.get_block(block) if isinstance(block, str) else block).name if free else ""
+        self.prefix = block_info(sch, block_handle(sch, block)).name if free else ""
 
     def __bool__(self) -> bool:
         return self.free

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extent_of, kind_of_loop, loops_by_iter
+from tir_mlir.schedules.block_queries import (
+    LARGE,
+    block_handle,
+    block_info,
+    even_tile,
+    extent_of,
+    kind_of_loop,
+    loops_by_iter,
+)
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.free_choice import Free
@@ -50,7 +58,7 @@ def conv2d(
     free, epilogue: as in `gemm`. Raises ScheduleError if the block is not a convolution.
     """
     target = chosen(target)
-    block = sch.get_block(block) if isinstance(block, str) else block
+    block = block_handle(sch, block)
     what = divide_groups(sch, block, convolution(sch, block))
     options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
     least = THREAD_WORK if what.is_product else DEPTHWISE_THREAD_WORK
@@ -433,8 +441,9 @@ def join_rows(sch: Schedule, pad: Pad) -> None:
 
 
 @all_or_nothing
-def padding(sch: Schedule, block: BlockHandle, target: Target | str | None = None, threads: int | None = None) -> None:
+def padding(sch: Schedule, block: BlockLike, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a block that pads an array as a fill and a copy, both vectorized. Raises ScheduleError for others."""
+    block = block_handle(sch, block)
     target, loops = chosen(target), sch.get_loops(block)
     if not loops or not sch.can_decompose_padding(block, loops[0]):
         raise ScheduleError(f'block "{block_info(sch, block).name}" does not pad an array')

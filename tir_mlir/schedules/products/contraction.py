@@ -15,7 +15,8 @@ from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastBaseOp
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.handles import BlockHandle
 from tir_mlir.schedule.info import BlockInfo, BufferInfo, RegionInfo
-from tir_mlir.schedules.block_queries import LARGE, block_info, block_view
+from tir_mlir.schedule.primitives import BlockLike
+from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, block_view
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,9 @@ class MatVec:
         return self.extents[axis]
 
 
-def contraction(sch: Schedule, block: BlockHandle) -> Contraction:
+def contraction(sch: Schedule, block: BlockLike) -> Contraction:
     """Match a block with a (batched) matrix product. Raises ScheduleError if it is not one."""
-    block = sch.get_block(block) if isinstance(block, str) else block
+    block = block_handle(sch, block)
     info, extents, k, operands = _product(sch, block)
     result = [a for a in _axes(info.writes[0], info) if a]
     single = _rows_and_columns([a for a in result if not all(a in x.axes for x in operands)], extents)
@@ -136,13 +137,13 @@ def _rows_and_columns(axes: list[str], extents: dict[str, int | None]) -> list[s
     return wide if len(wide) >= 2 else [a for a in axes if a in wide or a in axes[-2:]][-2:]
 
 
-def matrix_vector(sch: Schedule, block: BlockHandle) -> MatVec:
+def matrix_vector(sch: Schedule, block: BlockLike) -> MatVec:
     """Match a block with a (batched) matrix-vector product. Raises ScheduleError if it is not one.
 
     The elements of the matrix may be expressions of several arrays, such as integers and scales by group: `matrix` is
     then the largest array.
     """
-    info, extents, k, operands = _product(sch, block, several=True)
+    info, extents, k, operands = _product(sch, block_handle(sch, block), several=True)
     result = [a for a in _axes(info.writes[0], info) if a]
     batch = [a for a in result if all(a in x.axes for x in operands) or extents[a] == 1]
     along = [a for a in result if a not in batch] or batch[-1:]
@@ -169,7 +170,7 @@ def _product(
     `several`: there may be more operands, of which those indexed by the reduction are returned. Their indices may be
     constant, as those by axes of extent 1 are.
     """
-    info = block_info(sch, sch.get_block(block) if isinstance(block, str) else block)
+    info = block_info(sch, block)
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
     inputs = [(n, r) for n, r in enumerate(info.reads) if str(r) not in map(str, info.writes)]

@@ -15,7 +15,7 @@ from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-from tir_mlir.schedules.block_queries import LARGE, block_info, loops_by_iter
+from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
 from tir_mlir.schedules.products.dequantization import inline_each, is_along, mark_dequantized, vectorize_dequantizer
@@ -91,12 +91,11 @@ def gemm(
     that is not possible it remains as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
     is not a parameter of constant shape that a product of floats reads.
     """
+    block = block_handle(sch, block)
     if (gpu := resolved(target).nvidia) is not None:
         _refuse_for_gpus(gpu, threads=threads, packed=packed, free=free or None, epilogue=epilogue)
-        return cuda_gemm(sch, sch.get_block(block) if isinstance(block, str) else block, gpu)
+        return cuda_gemm(sch, block, gpu)
     target = chosen(target)
-    if isinstance(block, str):
-        block = sch.get_block(block)
     what = contraction(sch, block)
     options = Free(sch, block, free)
     if what.right.panel:

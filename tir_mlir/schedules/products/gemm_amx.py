@@ -68,7 +68,6 @@ def tile_gemm(
     contiguous and whole, and B if callers pass it packed, see `prepack`. epilogue: as of `gemm`, computed from the
     tiles in cache.
     """
-    block = sch.get_block(block) if isinstance(block, str) else block
     side, rows = BLOCK * SIDE, tile_shape(what)[0]
     width = what.right.panel or max(side, target.lanes(bits(what.right.dtype)))
     if what.right.group and (width, what.right.group) != tile_panels(what, unit):

@@ -91,7 +91,6 @@ def dot_gemm(
     reduction of symbolic extent cannot be padded, as it may be empty. A right operand that callers pass packed, see
     `prepack`, is read in place.
     """
-    block = sch.get_block(block) if isinstance(block, str) else block
     plan = _free_tile(free, what, dot, target, tile(what, dot, target, threads))
     if what.right.group:
         if not _is_packed(what, dot) or plan.vectors * dot.lanes != what.right.panel:

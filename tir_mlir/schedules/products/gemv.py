@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
+from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.schedules.products.dequantization import inline_dequantizer, lane_split
@@ -45,8 +45,7 @@ def gemv(
     Raises ScheduleError if the block is not a matrix-vector product.
     """
     target = chosen(target)
-    if isinstance(block, str):
-        block = sch.get_block(block)
+    block = block_handle(sch, block)
     options = Free(sch, block, free)
     what = matrix_vector(sch, block)
     if inline_dequantizer(sch, block, what.matrix):

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extents, iters, loops_by_iter, widest_bits
+from tir_mlir.schedules.block_queries import (
+    LARGE,
+    block_handle,
+    block_info,
+    even_tile,
+    extents,
+    iters,
+    loops_by_iter,
+    widest_bits,
+)
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
@@ -57,8 +66,7 @@ def attention(
     the same rows.
     """
     target = chosen(target)
-    if isinstance(block, str):
-        block = sch.get_block(block)
+    block = block_handle(sch, block)
     schedule_attention(sch, block, target, threads, reciprocal, free=free)
 
 

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.block_queries import block_info, extents, iters, last_axis, loops_by_iter, widest_bits
+from tir_mlir.schedule.primitives import BlockLike
+from tir_mlir.schedules.block_queries import (
+    block_handle,
+    block_info,
+    extents,
+    iters,
+    last_axis,
+    loops_by_iter,
+    widest_bits,
+)
 from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.programs.auto import HEAVY, Attempt, AutoSchedule, scheduled_functions
 from tir_mlir.schedules.programs.block_kinds import kind_of
@@ -49,7 +58,7 @@ class PlainSchedule(AutoSchedule):
 
 
 @all_or_nothing
-def tile(sch: Schedule, block: BlockHandle, target: Target | str | None = None, threads: int | None = None) -> None:
+def tile(sch: Schedule, block: BlockLike, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a product or a convolution in tiles of the result that remain in registers, without packing.
 
         for i, j, k: Y[i, j] += X[i, k] * W[k, j]
@@ -60,7 +69,7 @@ def tile(sch: Schedule, block: BlockHandle, target: Target | str | None = None, 
     j: the last axis of the result, along which each operand is contiguous, or the same for all. i: the axis before it.
     Raises ScheduleError for operands that are neither, sizes that are symbolic, and results of one axis of size 1.
     """
-    target = chosen(target)
+    target, block = chosen(target), block_handle(sch, block)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     lanes = last_axis(info)
     if lanes is None or not _reads_along(info, lanes, width := _width(info, lanes, target)):

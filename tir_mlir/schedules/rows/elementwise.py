@@ -11,6 +11,7 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import (
     LARGE,
+    block_handle,
     block_info,
     extent_of,
     extents,
@@ -71,8 +72,7 @@ def elementwise_chain(
 ) -> None:
     """The same as `elementwise`, without the producers in `fixed`."""
     target = chosen(target)
-    if isinstance(block, str):
-        block = sch.get_block(block)
+    block = block_handle(sch, block)
     info = block_info(sch, block)
     if iters(info, "R"):
         raise ScheduleError(f'block "{info.name}" is a reduction; use tir_mlir.schedules.reduction')

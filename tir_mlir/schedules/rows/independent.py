@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-from tir_mlir.schedules.block_queries import LARGE, along_memory, block_info, iters, loops_by_iter, num_instances
+from tir_mlir.schedules.block_queries import (
+    LARGE,
+    along_memory,
+    block_handle,
+    block_info,
+    iters,
+    loops_by_iter,
+    num_instances,
+)
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, with_producers
 from tir_mlir.schedules.steps import all_or_nothing, parallelize
@@ -38,8 +46,7 @@ def independent(
     ScheduleError if the first iter is not spatial, or if the instances are not independent.
     """
     threads = Free(sch, block, free).threads(threads or chosen(target).cores)
-    if isinstance(block, str):
-        block = sch.get_block(block)
+    block = block_handle(sch, block)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     leading = []
     for name in loops:

@@ -12,6 +12,7 @@ from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import (
     LARGE,
     along_memory,
+    block_handle,
     block_info,
     block_view,
     even_tile,
@@ -59,8 +60,7 @@ def reduction(
     number of cores. free: as in `gemm`. Raises ScheduleError if `block` is not a reduction.
     """
     target = chosen(target)
-    if isinstance(block, str):
-        block = sch.get_block(block)
+    block = block_handle(sch, block)
     info = block_info(sch, block)
     if not iters(info, "R"):
         raise ScheduleError(f'block "{info.name}" is not a reduction; use tir_mlir.schedules.elementwise')

@@ -10,6 +10,7 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import (
     LARGE,
     along_memory,
+    block_handle,
     extent_of,
     extents,
     is_contiguous,
@@ -71,8 +72,7 @@ def schedule_rows(
 ) -> None:
     """The same as `rowwise`, without the producers in `fixed`."""
     target = chosen(target)
-    if isinstance(block, str):
-        block = sch.get_block(block)
+    block = block_handle(sch, block)
     options = Free(sch, block, free)
     _divide_groups(sch, block, fixed)
     rows = row_axes(with_producers(sch, block, fixed))

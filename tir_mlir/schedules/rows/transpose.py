@@ -11,6 +11,7 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import (
     LARGE,
+    block_handle,
     block_info,
     extents,
     is_copy,
@@ -92,8 +93,7 @@ def transpose(
     and columns, along an axis other than the last one of its output.
     """
     target = chosen(target)
-    if isinstance(block, str):
-        block = sch.get_block(block)
+    block = block_handle(sch, block)
     info = block_info(sch, block)
     what = transposition(info, is_copy(sch, block))
     if what is None:

@@ -17,6 +17,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import (
     LARGE,
     along_memory,
+    block_handle,
     block_info,
     extent_of,
     extents,
@@ -30,6 +31,7 @@ from tir_mlir.target import Target, chosen
 
 if TYPE_CHECKING:
     from tir_mlir.schedule import BlockHandle, LoopHandle
+    from tir_mlir.schedule.primitives import BlockLike
 
 
 def library(sch: Schedule, target: Target | str | None = None, threads: int | None = None) -> None:
@@ -69,7 +71,7 @@ FEW = 64
 """The number of results up to which a reduction may be split into partial results."""
 
 
-def generic(sch: Schedule, block: BlockHandle, target: Target | str | None = None, threads: int | None = None) -> None:
+def generic(sch: Schedule, block: BlockLike, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a block by generic rules, each of them a decision: a space for blocks that no library schedule takes.
 
         for i, j: P[i, j] = f(A[i, j])                 for i_0, j_0 (parallel):
@@ -83,7 +85,7 @@ def generic(sch: Schedule, block: BlockHandle, target: Target | str | None = Non
 
     block: any block, whose loops are serial. target: default this machine; threads: default its number of cores.
     """
-    block = sch.get_block(block) if isinstance(block, str) else block
+    block = block_handle(sch, block)
     target = chosen(target)
     if any(str(sch.get(loop).kind) != "serial" for loop in sch.get_loops(block)):
         return

@@ -36,6 +36,13 @@ def test_a_product_is_computed_in_tiles_of_panels(sizes, width):
     assert sch.verify()
 
 
+def test_a_block_is_given_by_its_name():
+    x, w = te.placeholder((4, 8), name="X"), te.placeholder((8, 32), name="W")
+    sch = Schedule(te.create_prim_func([x, w, topi.matmul(x, w)]))
+    schedules.tile(sch, "T_matmul", "avx512", 1)
+    assert "T.vectorized" in sch.mod.script()
+
+
 @pytest.mark.parametrize("groups", [1, 16])
 def test_a_convolution_is_computed_in_tiles(groups):
     sch, panels = packed(convolution(16, 16, 6, groups))
