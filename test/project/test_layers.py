@@ -43,8 +43,8 @@ PACKAGES: dict[str, str] = {
     "schedules": "build dialect intrin runtime schedule script target te",
     "testing": "dialect.diagnostics schedule script",
     "graph": (
-        "build dialect equivalence extensions interpreter passes.linalg passes.lower runtime schedule schedules "
-        "script sources target targets.stages te topi visual"
+        "build dialect equivalence extensions interpreter passes.linalg passes.lower ptx.program runtime schedule "
+        "schedules script sources target targets.stages te topi visual"
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
     "accel": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tir_mlir.graph.precision.quantize_weights import Choice
     from tir_mlir.graph.precision.rounding import Calibration, OutputErrors, Rounding
     from tir_mlir.interpreter import Report
+    from tir_mlir.ptx.program import ProgramReport
     from tir_mlir.target import AnyTarget, Target
     from tir_mlir.visual.svg import Picture
 
@@ -144,8 +145,20 @@ class Graph:
         instructions for them. The result tells what is where, and why; `build()` makes a model of it."""
         ...
 
+    @overload
+    def interpret(
+        self, *inputs: np.ndarray, target: None = None, **options: Any
+    ) -> tuple[list[np.ndarray], Report]: ...
+
+    @overload
+    def interpret(
+        self, *inputs: np.ndarray, target: str | AnyTarget, **options: Any
+    ) -> tuple[list[np.ndarray], ProgramReport]: ...
+
     @extension_point
-    def interpret(self, *inputs: np.ndarray, **options: Any) -> tuple[list[np.ndarray], Report]:
+    def interpret(
+        self, *inputs: np.ndarray, target: str | AnyTarget | None = None, **options: Any
+    ) -> tuple[list[np.ndarray], Report | ProgramReport]:
         """Run the graph in Python with every access checked: (outputs, counts). Options of `tir_mlir.interpret`."""
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mlir import ir
@@ -25,6 +25,10 @@ from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights
 from tir_mlir.graph.verification.compared_parts import lower_to_program
 from tir_mlir.interpreter import Report, interpret
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.program import ProgramReport
+    from tir_mlir.target import AnyTarget
 
 
 def whole_program(graph: Graph) -> tuple[ir.Module, Graph]:
@@ -79,7 +83,9 @@ def _weights_as_inputs(func: TensorFunc) -> None:
 
 
 @implement(Graph.interpret)
-def interpret_graph(graph: Graph, *inputs: np.ndarray, **options: Any) -> tuple[list[np.ndarray], Report]:
+def interpret_graph(
+    graph: Graph, *inputs: np.ndarray, target: str | AnyTarget | None = None, **options: Any
+) -> tuple[list[np.ndarray], Report | ProgramReport]:
     """Run a graph in Python with every access checked. Returns its outputs, and the counts. Options of `interpret`."""
     module, legalized = whole_program(graph)
     with enter_context():
@@ -95,5 +101,5 @@ def interpret_graph(graph: Graph, *inputs: np.ndarray, **options: Any) -> tuple[
     sizes = {size: source.value(np.shape(inputs[source.tensor])[source.axis]) for size, source in places_of.items()}
     shapes = output_shapes(plan, sizes)
     outputs = [np.zeros(shape, numpy_type(t.dtype)) for shape, t in zip(shapes, plan.outputs, strict=True)]
-    report = interpret(module, *map(np.asarray, inputs), *weights, *outputs, **options)
+    report = interpret(module, *map(np.asarray, inputs), *weights, *outputs, target=target, **options)
     return outputs, report
