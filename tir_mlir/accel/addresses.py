@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import ceil, prod
@@ -54,8 +54,7 @@ def place_buffers(program: MachineProgram) -> PlacedProgram:
     A buffer is alive from the first to the last statement of its body that uses it, loops included. Errors:
     MachineError for buffers that are alive at once and exceed a memory.
     """
-    all_lives = _lives(program)
-    lives = {b: life for b, life in all_lives.items() if b.memory is not None}
+    lives = {b: life for b, life in _lives(program).items() if b.memory is not None}
     rows: dict[MachineBuffer, int] = {}
     for memory in program.machine.spaces.values():
         buffers = [b for b in lives if b.memory is memory]
@@ -66,15 +65,14 @@ def place_buffers(program: MachineProgram) -> PlacedProgram:
         if offsets is None:
             raise MachineError(_too_large(program, memory, buffers, lives))
         rows |= dict(zip(buffers, offsets, strict=True))
-    return PlacedProgram(program, rows, lives, _place_temporaries(program, all_lives))
+    return PlacedProgram(program, rows, lives, place_temporaries(program))
 
 
-def _place_temporaries(
-    program: MachineProgram, lives: Mapping[MachineBuffer, tuple[int, int]]
-) -> dict[MachineBuffer, int]:
+def place_temporaries(program: MachineProgram) -> dict[MachineBuffer, int]:
     """Places of the buffers in the memory of the CPU, those of each type in an array of their own: C has no other way
     to let arrays of several types share memory. One that an instruction uses shares its elements with none, as the
     instruction may use it later than the CPU issues it."""
+    lives = _lives(program)
     used_later = {t.buffer for n in program.nodes() if isinstance(n, Issue) for t in n.tiles.values()}
     always = (0, max((last for _, last in lives.values()), default=0))
     places: dict[MachineBuffer, int] = {}

@@ -29,7 +29,7 @@ from tir_mlir.accel.program import (
 )
 from tir_mlir.dialect.diagnostics import IntrinError
 from tir_mlir.dialect.ir import dtypes, enter_context, funcs
-from tir_mlir.dialect.symbolic import Constant, IntExpr, Operation, c_code
+from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, Operation, Symbol, c_code, fold, operation
 from tir_mlir.dialect.symbolic.expression import SUMS
 from tir_mlir.runtime.drivers.c_entry import C_TYPES
 from tir_mlir.runtime.gpu.source.plain_c import C99, CText
@@ -120,6 +120,18 @@ class _Printer:
         lines += [f"{_INDENT}(void){p.name};" for p in self.program.params if p not in used]
         return "\n".join([*lines, *body, "}", ""])
 
+    def _index(self, expr: IntExpr) -> str:
+        return c_text(self._known(expr))
+
+    def _known(self, expr: IntExpr) -> IntExpr:
+        """An index with loop variables that are at least 0 as sizes, which are, too: C divides these as Python does."""
+
+        def leaf(inner: IntExpr) -> IntExpr:
+            low = self.ranges.get(inner.name, (None, None))[0] if isinstance(inner, Dim) else None
+            return Symbol(str(inner)) if low is not None and low >= 0 else inner
+
+        return fold(expr, leaf, operation)
+
     def _choice(self, function: str, first: str, second: str) -> str:
         return f"{self.c.helper(function)}({first}, {second})"
 
@@ -151,7 +163,7 @@ class _Printer:
             if isinstance(node, Issue):
                 lines += [f"{indent}{call};" for call in self.calls(node)]
             elif isinstance(node, For) and node.is_over_cores:
-                lines.append(f"{indent}if (core < {c_text(node.highs[0])}) {{")
+                lines.append(f"{indent}if (core < {self._index(node.highs[0])}) {{")
                 lines.append(f"{indent + _INDENT}const int32_t {node.var} = core;")
                 self._body(node.body, indent + _INDENT, lines, around)
                 lines.append(indent + "}")
@@ -164,17 +176,17 @@ class _Printer:
                 self._body(node.body, indent + _INDENT, lines, names)
                 lines.append(indent + "}")
             elif not isinstance(node, Allocate):
-                tests = [condition_text(*condition) for condition in node.conditions]
+                tests = [condition_text(self._known(e), is_equality) for e, is_equality in node.conditions]
                 lines.append(f"{indent}if ({' && '.join(tests)}) {{")
                 self._body(node.body, indent + _INDENT, lines, around)
                 lines.append(indent + "}")
 
     def _for(self, node: For) -> str:
-        ends = [c_text(e) for e in node.highs]
+        ends = [self._index(e) for e in node.highs]
         end = ends[0]
         for other in ends[1:]:
             end = self._choice("least", end, other)
-        start = c_text(node.low)
+        start = self._index(node.low)
         first = node.low.value if isinstance(node.low, Constant) else None
         known = [int(e.value) - 1 for e in node.highs if isinstance(e, Constant)]
         self.ranges[node.var] = (first if first is None else int(first), min(known, default=None))
@@ -182,7 +194,7 @@ class _Printer:
 
     def _host_code(self, node: HostCode, indent: str) -> list[str]:
         """Statements on the CPU, in braces where they declare what another group may."""
-        variables = [(c_text(v), self.ranges.get(str(v), (None, None))) for v in node.variables]
+        variables = [(self._index(v), self.ranges.get(str(v), (None, None))) for v in node.variables]
         pointers = [b.name for b in node.buffers]
         with enter_context():
             (function,) = funcs(node.code.module)
@@ -206,33 +218,33 @@ class _Printer:
             operands = ", ".join(o.name for o in issue.instruction.operands)
             raise IntrinError(f"the call of {issue.instruction} has {slot[0]}; its operands are {operands}")
         if dimension is not None:
-            return c_text(address.strides[int(dimension)])
+            return self._index(address.strides[int(dimension)])
         return self._row(address) if is_row else self._pointer(address)
 
     def _row(self, address: TileAddress) -> str:
         if address.buffer.memory is None:
             raise IntrinError(f"{address.buffer.name} is in the memory of the CPU and has no row")
-        start = c_text(address.start)
+        start = self._index(address.start)
         base = self.constants[address.buffer]
         return base if start == "0" else f"{base} + {start}"
 
     def _pointer(self, address: TileAddress) -> str:
         if address.buffer.memory is not None:
             return self._row(address)
-        start = c_text(address.start)
+        start = self._index(address.start)
         return address.buffer.name if start == "0" else f"{address.buffer.name} + {start}"
 
     def _value(self, value: Value, kind: Number | None) -> str:
         dtype = kind.dtype if kind is not None else "float32"
         if isinstance(value, Clipped):
-            text = c_text(value.number)
+            text = self._index(value.number)
             text = text if value.high is None else self._choice("least", text, str(value.high))
             return text if value.low is None else self._choice("most", text, str(value.low))
         if isinstance(value, Constant):
             number = dtypes.as_typed(int(value.value), dtype) if dtypes.is_unsigned(dtype) else int(value.value)
             return ("true" if number else "false") if dtype == "bool" else c_integer(number)
         if isinstance(value, IntExpr):
-            return c_text(value)
+            return self._index(value)
         if math.isfinite(value):
             return c_number(value, dtype)
         form, word, helper = ("<d", "<q", "as_f64") if dtype == "float64" else ("<f", "<i", "as_f32")

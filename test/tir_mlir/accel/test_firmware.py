@@ -15,13 +15,14 @@ from programs.systolic import product, schedule_product, systolic
 from tir_mlir import accel, build
 from tir_mlir.accel import MachineFunction
 from tir_mlir.accel.firmware.graph_model import write_graph
-from tir_mlir.accel.machines.gemmini import gemmini
+from tir_mlir.accel.machines import gemmini, tmm16
 from tir_mlir.errors import BuildError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.packed_functions import register_packed
 from tir_mlir.runtime.library import Library
 from tir_mlir.script import IRModule
+from tir_mlir.script import tir as T
 
 FLAGS = ("-std=c99", "-ffreestanding", "-Wall", "-Wextra", "-Werror")
 SHAPES = [(16, 16, 16), (17, 15, 127), (15, 17, 1)]
@@ -184,3 +185,38 @@ def test_an_offloaded_graph_calls_nothing_but_instructions(tmp_path: Path) -> No
     subprocess.run(["gcc", "-r", "-nostdlib", *objects, "-o", folder / "all.o"], check=True)
     listed = subprocess.run(["nm", "-u", folder / "all.o"], check=True, capture_output=True, text=True).stdout
     assert all(name.startswith("gemmini_") for name in listed.split()[1::2]) and "gemmini_preload" in listed
+
+
+ACCEL_H = """static float REG[256][16], ACC[256][16];
+static void accel_dma_load(int32_t to, const float *from, int32_t stride) {
+  for (int i = 0; i < 16; ++i) for (int j = 0; j < 16; ++j) REG[to + i][j] = from[i * stride + j]; }
+static void accel_dma_store(float *to, int32_t from, int32_t stride) {
+  for (int i = 0; i < 16; ++i) for (int j = 0; j < 16; ++j) to[i * stride + j] = ACC[from + i][j]; }
+static void accel_fill_zero(int32_t to) {
+  for (int i = 0; i < 16; ++i) for (int j = 0; j < 16; ++j) ACC[to + i][j] = 0; }
+static void accel_tmm_add(int32_t c, int32_t a, int32_t b) {
+  for (int i = 0; i < 16; ++i) for (int j = 0; j < 16; ++j) for (int k = 0; k < 16; ++k)
+    ACC[c + i][j] += REG[a + i][k] * REG[b + j][k]; }
+"""
+
+
+def test_weights_are_padded_by_the_export(tmp_path: Path) -> None:
+    @T.prim_func
+    def main(X: T.Buffer((5, 20), "float32"), W: T.Buffer((17, 20), "float32"), Y: T.Buffer((5, 17), "float32")):
+        for i, j, k in T.grid(5, 17, 20):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] += X[vi, vk] * W[vj, vk]
+
+    folder, rng = tmp_path / "layer", np.random.default_rng(0)
+    x, w = rng.integers(-9, 9, (5, 20)).astype(np.float32), rng.integers(-9, 9, (17, 20)).astype(np.float32)
+    accel.map(main, tmm16()).build().export(folder, bare_metal=True, constants={"W": w})
+    (folder / "accel.h").write_text(ACCEL_H)
+    assert "on the CPU: W" not in (folder / "layer_functions.c").read_text()
+    assert f"float layer_W_W_pad[{32 * 32}] ALIGNED" in (folder / "layer_weights.c").read_text()
+    y = np.zeros((5, 17), np.float32)
+    elf = compile_firmware(folder, CPUS["rv64gc"])
+    run_firmware(elf, CPUS["rv64gc"], {"layer_X": x}, {"layer_Y": y})
+    np.testing.assert_array_equal(y, x @ w.T)

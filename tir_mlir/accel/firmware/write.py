@@ -16,6 +16,7 @@ from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.c_source import ALIGNED, array_text, print_c, prototype
 from tir_mlir.accel.cores import loop_over_cores
 from tir_mlir.accel.firmware.firmware_model import FirmwareModel, Tensor
+from tir_mlir.accel.firmware.fold_constants import fold_constants
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.drivers.c_entry import C_TYPES, identifier
 from tir_mlir.runtime.tools import files
@@ -40,6 +41,7 @@ def write_firmware(directory: str | Path, model: FirmwareModel, functions: Mappi
                 'C, lib.export("f.c"), and call it on each core'
             )
     machine = next(iter(functions.values())).program.machine
+    model, functions = fold_constants(model, functions)
     folder = Path(directory)
     texts = {
         f"{name}.h": _header(model),
