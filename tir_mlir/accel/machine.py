@@ -175,6 +175,8 @@ class Machine(AnyTarget):
         self._check_unit(consumer)
         if producer == consumer:
             raise IntrinError(f"unit {producer.name} executes in order: it needs no tokens of its own")
+        if not isinstance(depth, int) or depth < 1:
+            raise IntrinError(f"a queue of tokens holds a positive number of them, not {short_repr(depth)}")
         queue = TokenQueue(producer, consumer, depth)
         made: list[MachineInstruction] = []
         for verb, unit, call in (("put", producer, put), ("take", consumer, take)):

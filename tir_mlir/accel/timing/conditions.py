@@ -16,34 +16,44 @@ if TYPE_CHECKING:
 
 Conditions = tuple[tuple[IntExpr, bool], ...]
 """Those of a `When`."""
+FREE = np.iinfo(np.int64).max
+"""The value of an iteration in which nothing has to be done."""
 MOST = 4
 """Parts into which the range of a loop is divided at most."""
 
 
 def ranges(names: Sequence[str], iterations: Integers, values: Integers) -> list[tuple[Conditions, int]]:
     """The iterations in parts, each with the least of the values in it: the range of one loop is divided, so that the
-    parts keep as much as possible.
+    parts keep as much as possible. A part whose values are all FREE is left out, if that does not take too many parts.
 
     `iterations`: the loops that `names` are the names of, a row an iteration.
     """
-    best: list[tuple[Conditions, int]] = [((), int(values.min()))]
+    lowest = int(values.min())
+    best: list[tuple[Conditions, int]] = [((), lowest)]
     gain = 0
     for column in reversed(range(len(names))):
         numbers, which = np.unique(iterations[:, column], return_inverse=True)
-        least = np.full(len(numbers), np.iinfo(np.int64).max)
+        least = np.full(len(numbers), FREE)
         np.minimum.at(least, which, values)
-        starts = np.flatnonzero(np.diff(least, prepend=least[0] - 1))
-        if len(starts) > MOST or (numbers != np.arange(len(numbers)) + numbers[0]).any():
-            continue
-        own = int((least[which] - values.min()).sum())
-        if own > gain:
+        if len(_runs(least)) > MOST:  # what is free gets the value of its neighbor
+            for number in np.flatnonzero(least == FREE).tolist():
+                least[number] = least[number - 1] if number else least[least != FREE][0]
+        runs = _runs(least)
+        own = int((np.minimum(least, lowest + 2**20)[which] - lowest).sum())
+        if len(runs) <= MOST and own > gain and (numbers == np.arange(len(numbers)) + numbers[0]).all():
             gain = own
-            ends = [*starts[1:].tolist(), len(numbers)]
             best = [
                 (between(names[column], numbers, first, end), int(least[first]))
-                for first, end in zip(starts.tolist(), ends, strict=True)
+                for first, end in runs
+                if least[first] != FREE
             ]
     return best
+
+
+def _runs(values: Integers) -> list[tuple[int, int]]:
+    """Where equal values follow each other: from where to before where."""
+    starts = np.flatnonzero(np.diff(values, prepend=values[0] - 1)).tolist()
+    return list(zip(starts, [*starts[1:], len(values)], strict=True))
 
 
 def between(name: str, numbers: Integers, first: int, end: int) -> Conditions:
@@ -62,8 +72,9 @@ def subset(names: Sequence[str], iterations: Integers, is_chosen: NDArray[np.boo
     """Conditions, of which one holds in the chosen iterations and none in the others; None if there are none of the
     forms that are tried: for each range of one loop all, none, or all from one iteration of the other loops on, or up
     to one."""
-    if is_chosen.all():
-        return [()]
+    whole = _pattern(iterations, is_chosen)
+    if whole is not None:
+        return [_flat(names, iterations, *whole)]
     for column in reversed(range(len(names))):
         numbers, which = np.unique(iterations[:, column], return_inverse=True)
         others = [c for c in range(len(names)) if c != column]

@@ -1,0 +1,186 @@
+"""Tokens: where a unit puts one, and where another one takes it, so that it waits for what hardware does not order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.operands import ExecutionUnit
+from tir_mlir.accel.program import Issue, MachineProgram, Node, When
+from tir_mlir.accel.timing.conditions import subset
+from tir_mlir.accel.timing.places import TextPlace, executions, places_around
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tir_mlir.accel.timing.races import Order
+    from tir_mlir.accel.timing.stream import Executions, Integers
+
+
+@dataclass(eq=False)
+class _Site:
+    """A place of the text, and in which of its executions a token is put or taken."""
+
+    place: TextPlace
+    line: str
+    names: tuple[str, ...]
+    entries: list[tuple[int, ...]] = field(default_factory=list)
+    """The values of the loops around it, for all executions."""
+    chosen: set[tuple[int, ...]] = field(default_factory=set)
+
+    def nodes(self, instruction: MachineInstruction) -> list[Node] | None:
+        """What puts or takes a token in the chosen executions; None if no condition tells these from the others."""
+        entries = np.array(self.entries, np.int64).reshape(len(self.entries), len(self.names))
+        found = subset(self.names, entries, np.array([e in self.chosen for e in self.entries], bool))
+        if found is None:
+            return None
+        nodes: list[Node] = []
+        for conditions in found:
+            together = tuple(dict.fromkeys((*self.place.conditions, *conditions)))
+            one = Issue(instruction, {}, {}, self.line)
+            nodes.append(When(together, [one]) if together else one)
+        return nodes
+
+
+def token_queue(
+    program: MachineProgram, producer: ExecutionUnit, consumer: ExecutionUnit
+) -> tuple[MachineInstruction, MachineInstruction] | None:
+    """What puts a token into the queue between two units, and what takes one; None if there is no queue."""
+    found = [
+        i
+        for i in program.machine.instructions.values()
+        if i.tokens is not None and (i.tokens.producer, i.tokens.consumer) == (producer, consumer)
+    ]
+    return (found[0], found[1]) if found else None
+
+
+@dataclass(eq=False)
+class Tokens:
+    """The tokens by which a unit waits for another one: before and behind which places."""
+
+    takes: list[tuple[TextPlace, list[Node]]]
+    puts: list[tuple[TextPlace, list[Node]]]
+
+    def insert(self, program: MachineProgram) -> None:
+        for place, nodes in self.puts:
+            place.insert(program, nodes, is_behind=True)
+        for place, nodes in self.takes:
+            place.insert(program, nodes)
+
+    def remove(self, program: MachineProgram) -> None:
+        for place, nodes in (*self.takes, *self.puts):
+            place.remove(program, nodes)
+
+
+def find_tokens(
+    order: Order,
+    program: MachineProgram,
+    producer: ExecutionUnit,
+    consumer: ExecutionUnit,
+    is_outermost: bool,
+) -> Tokens | None:
+    """The tokens by which a unit waits for another one in all iterations, taken before the outermost loops that issue
+    nothing to the producer, or before each instruction; None if no condition on one loop tells where.
+
+    The n-th token that is taken is the n-th one that was put: both are in the order of the instructions waited for.
+    """
+    queue = token_queue(program, producer, consumer)
+    assert queue is not None
+    takes: dict[Issue, _Site] = {}
+    puts: dict[Issue, _Site] = {}
+    for core in range(order.clocks.stream.cores):
+        pairs = _Pairs(order, program, producer, consumer, core, is_outermost)
+        pairs.add(takes, puts)
+    made: list[list[tuple[TextPlace, list[Node]]]] = []
+    for sites, instruction in ((takes, queue[1]), (puts, queue[0])):
+        placed: list[tuple[TextPlace, list[Node]]] = []
+        for site in [s for s in sites.values() if s.chosen]:
+            nodes = site.nodes(instruction)
+            if nodes is None:
+                return None
+            placed.append((site.place, nodes))
+        made.append(placed)
+    return Tokens(*made)
+
+
+class _Pairs:
+    """Which execution of a place of the consumer waits for which one of a place of the producer, on one core."""
+
+    def __init__(
+        self,
+        order: Order,
+        program: MachineProgram,
+        producer: ExecutionUnit,
+        consumer: ExecutionUnit,
+        core: int,
+        is_outermost: bool,
+    ):
+        self.order, self.program, self.is_outermost = order, program, is_outermost
+        self.producer, self.consumer = producer, consumer
+        self.lane = order.clocks.lane_numbers[producer, core]
+        own = order.clocks.lane_numbers[consumer, core]
+        self.late = np.flatnonzero(
+            (order.clocks.arrays["lane"] == own) & (order.needs[:, self.lane] > order.known[:, self.lane])
+        )
+        self.of_producer = order.places(self.lane)
+        self.ends: dict[tuple[Issue, int], Integers] = {}
+
+    def add(self, takes: dict[Issue, _Site], puts: dict[Issue, _Site]) -> None:
+        """Choose the executions, in order: what is complete after a token needs no other one."""
+        stream, complete = self.order.clocks.stream, 0
+        for _, need, issue, entry in self._entries(takes):
+            if need <= complete:
+                continue
+            place = int(self.of_producer[need - 1])
+            made = stream.tables[stream.table[place]]
+            site = self._site(made, puts, self.consumer)
+            row = int(stream.row[place])
+            last = int(self._ends(made, len(site.names))[row])
+            complete = int(self.order.issued[made.places[last], self.lane]) + 1
+            takes[issue].chosen.add(entry)
+            site.chosen.add(tuple(made.iterations[row][: len(site.names)].tolist()))
+
+    def _entries(self, takes: dict[Issue, _Site]) -> list[tuple[int, int, Issue, tuple[int, ...]]]:
+        """Each execution of a place of the consumer that has to wait, in order: where its first instruction is, how
+        many have to be complete, and the place with the values of its loops."""
+        stream = self.order.clocks.stream
+        found: list[tuple[int, int, Issue, tuple[int, ...]]] = []
+        for number in np.unique(stream.table[self.late]).tolist():
+            made = stream.tables[number]
+            site = self._site(made, takes, self.producer)
+            places = self.late[stream.table[self.late] == number]
+            entries = made.iterations[stream.row[places]][:, : len(site.names)]
+            first = np.flatnonzero(_changes(entries))
+            needs = np.maximum.reduceat(self.order.needs[places, self.lane], first)
+            for at, need in zip(first.tolist(), needs.tolist(), strict=True):
+                found.append((int(places[at]), need, made.issue, tuple(entries[at].tolist())))
+        return sorted(found, key=lambda entry: entry[0])
+
+    def _site(self, made: Executions, sites: dict[Issue, _Site], unit: ExecutionUnit) -> _Site:
+        """The place around an instruction that issues nothing to a unit."""
+        if made.issue not in sites:
+            around = places_around(self.program, made.issue, unit)
+            place = around[-1] if self.is_outermost else around[0]
+            sites[made.issue] = _Site(place, made.issue.line, made.loops[: place.loops])
+            rows = executions(self.program, place)
+            sites[made.issue].entries += [tuple(row) for row in rows.tolist()]
+        return sites[made.issue]
+
+    def _ends(self, made: Executions, loops: int) -> Integers:
+        """Of each row of a table, the last one with the same values of the outer loops."""
+        key = (made.issue, loops)
+        if key not in self.ends:
+            first = np.flatnonzero(_changes(made.iterations[:, :loops]))
+            lengths = np.diff(np.append(first, made.count))
+            self.ends[key] = np.repeat(first + lengths - 1, lengths)
+        return self.ends[key]
+
+
+def _changes(rows: Integers) -> NDArray[np.bool_]:
+    """Which rows differ from the one before."""
+    changes = np.ones(len(rows), bool)
+    changes[1:] = (rows[1:] != rows[:-1]).any(1)
+    return changes
