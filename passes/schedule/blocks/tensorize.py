@@ -116,7 +116,8 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     for op in walk.ops(block.op):
         if matrix_function(op) == "tvm_mma_sync":
             attrs.put(op, attrs.FRAGMENT_LAYOUTS, layouts)
-    _restore_regions(block, clipped)
+    closed = [b.buffer for b in bindings if ir.BlockArgument(b.param.value).arg_number not in open_windows]
+    _restore_regions(block, clipped, closed)
 
 
 def _replace_body(
@@ -313,22 +314,34 @@ def _misaligned_at(block: Block, index: Index, factor: int) -> str | None:
     return (f" at {iteration}" if iteration else "") + only_where(bad, first)
 
 
-def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]]) -> None:
+def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]], windows: Collection[Buffer]) -> None:
     """Keep the regions of the block: the implementation accesses what its description declares.
 
     They are declared explicitly where the computed ones differ: a pointer to an output may also be read, or the
-    parameters have another order.
+    parameters have another order. windows: buffers of which the implementation has a window of its own size, which is
+    larger than the region where a limit that is a number leaves out a part.
     """
     if attrs.READS in block.op.attributes or attrs.WRITES in block.op.attributes:
         return
     new_regions = accessed_regions(block)
     for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), old_regions, strict=True)):
         new = new_regions[number]
+        wider = {r.buffer: r for r in new if r.buffer in windows}
+        old = [_at_least(region, wider.get(region.buffer)) for region in old]
         if len(old) == len(new) and all(a.is_equal_to(b) for a, b in zip(old, new, strict=True)):
             continue
         declare(block, key, old)
         if {r.buffer for r in accessed_regions(block)[number]} != {r.buffer for r in old}:
             attrs.put(block.op, key, None)  # it accesses others as well, for instance its own result
+
+
+def _at_least(region: Region, window: Region | None) -> Region:
+    """A region, or a window that begins where it does and is larger."""
+    if window is None or not all(a.is_equal_to(b) for a, b in zip(region.mins, window.mins, strict=True)):
+        return region
+    sizes = [(a.as_constant(), b.as_constant()) for a, b in zip(region.extents, window.extents, strict=True)]
+    is_larger = any(a is not None and b is not None and a < b for a, b in sizes)
+    return window if is_larger else region
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------

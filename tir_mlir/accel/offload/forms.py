@@ -82,17 +82,23 @@ def _convolution(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[Form]:
         return []
     outputs, channels, *taps = _sizes(layer, kernel)
     strides, padding, dilation = (every(attrs[n], c) for n, c in (("strides", 2), ("padding", 4), ("dilation", 2)))
-    forms = []
     if [*taps, *strides] == [1, 1, 1, 1] and not any(padding):
         return [_pixels(layer, dtypes)]
-    if not attrs.get("pad_value"):
-        program = ConvolutionProgram(
-            _sizes(layer, image), (*taps, channels, outputs), tuple(strides), tuple(padding), tuple(dilation), dtypes
-        )
-        forms.append(Form(program, 3, lambda at: [image, at.permute(kernel, [2, 3, 1, 0])]))
+    top, left, bottom, right = padding
+    n, height, width, _ = _sizes(layer, image)
+    padded = n, height + top + bottom, width + left + right, channels
+    widths, value = [0, 0, top, bottom, left, right, 0, 0], attrs.get("pad_value", 0)
+    program = ConvolutionProgram(padded, (*taps, channels, outputs), tuple(strides), tuple(dilation), dtypes)
+
+    def operands(at: NodeCall) -> list[ir.Value]:
+        whole = image
+        if any(padding):
+            whole = at.emit("nn.pad", [image], {"pad_width": widths, "pad_value": value})
+        return [whole, at.permute(kernel, [2, 3, 1, 0])]
+
     window = {name: attrs[name] for name in ("strides", "padding", "dilation")}
-    window |= {"pad_value": attrs.get("pad_value", 0), "kernel": list(taps)}
-    return [*forms, _patches(layer, dtypes, window, taps)]
+    window |= {"pad_value": value, "kernel": list(taps)}
+    return [Form(program, 3, operands), _patches(layer, dtypes, window, taps)]
 
 
 def _pixels(layer: NodeCall, dtypes: tuple[str, str, str]) -> Form:

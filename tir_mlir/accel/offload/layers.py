@@ -31,6 +31,8 @@ class LayerEnd:
 
 def multiplications(call: NodeCall) -> int:
     """The products that a layer adds up; 0 for what is not a layer, and where a size is symbolic."""
+    if call.op.short == "nn.attention":
+        return _of_attention(call)
     if kind_of(call.op.short) not in (OperatorKind.CONVOLUTION, OperatorKind.PRODUCT):
         return 0
     made, kernel = call.shape, call.shape_of(call.args[1])
@@ -42,6 +44,16 @@ def multiplications(call: NodeCall) -> int:
         channels = [int(n) for n, axis in zip(kernel, layout, strict=False) if axis == "O"]
         return outputs * prod(map(int, kernel)) // max(1, prod(channels))
     return outputs * int(call.shape_of(call.args[0])[-1])
+
+
+def _of_attention(call: NodeCall) -> int:
+    """Each query times each key, and each of these times each value."""
+    query, key = (call.shape_of(value) for value in call.args[:2])
+    if any(isinstance(size, str) for size in (*query, *key, *call.shape)):
+        return 0
+    layout = str(call.attrs.get("layout", "BSHD"))
+    keys = int(key[layout.index("S")])
+    return keys * (prod(map(int, query)) + prod(map(int, call.shape)))
 
 
 class LayerReader:

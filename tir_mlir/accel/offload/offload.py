@@ -157,7 +157,7 @@ class _Offload:
         self.names: dict[Program, str] = {}
         self.programs: dict[str, OffloadedProgram] = {}
         self.nodes: list[OffloadedNode] = []
-        self.reasons: dict[str, str] = {}
+        self.reasons: dict[tuple[str, str], str] = {}
 
     def layer(self, call: NodeCall) -> None:
         """Give a layer to the machine, with as much behind it as it can do; or note why it stays."""
@@ -169,11 +169,11 @@ class _Offload:
                 name = program if isinstance(program, TirError) else self._mapped(program)
                 if isinstance(name, TirError) or isinstance(program, TirError):
                     reason = str(name).splitlines()[0]
+                    notes.append(reason)
                 else:
-                    self._replace(call, end, form, name, notes[-1] if notes else "")
+                    self._replace(call, end, form, name, "; ".join(dict.fromkeys(notes)))
                     return
-            notes.append(reason)
-        self.reasons[call.node.names[0]] = reason
+        self.reasons[call.node.names[0], call.op.name] = reason
 
     def _program(self, end: LayerEnd, program: Program) -> Program | TirError:
         """The program of a layer up to an end; or why no instruction rounds its sums so."""
@@ -260,6 +260,6 @@ class _Offload:
                     continue
                 call = rewriter.call(node)
                 name = node.names[0]
-                reason = self.reasons.get(name, f"{self.machine} computes products and convolutions")
+                reason = self.reasons.get((name, call.op.name), f"{self.machine} computes products and convolutions")
                 on_cpu.append(CpuNode(name, call.op.name, multiplications(call), reason))
         return OffloadReport(tuple(self.nodes), tuple(on_cpu))

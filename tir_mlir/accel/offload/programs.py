@@ -72,7 +72,7 @@ class ProductProgram:
             ("X", (self.rows, self.depth), left), ("W", (self.depth, self.columns), right)))  # fmt: skip
         reads = f"X[{_index(axes, 'i', 'k')}]", f"W[{_index(axes, 'k', 'j')}]"
         spatial = dict(zip((*axes, "i", "j"), self.made, strict=True))
-        return _program(name, [x, w], [], spatial, {"k": self.depth}, reads, self)
+        return _program(name, [x, w], spatial, {"k": self.depth}, reads, self)
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,6 @@ class ConvolutionProgram:
     image: Shape
     kernel: Shape
     strides: Shape
-    padding: Shape
-    """Rows above, columns to the left, rows below, columns to the right: of zeros."""
     dilation: Shape
     dtypes: tuple[str, str, str]
     has_bias: bool = False
@@ -92,13 +90,8 @@ class ConvolutionProgram:
     @property
     def made(self) -> Shape:
         """The shape of the result."""
-        top, left, bottom, right = self.padding
-        sizes = (
-            (size + more - (taps - 1) * dilation - 1) // stride + 1
-            for size, more, taps, dilation, stride in zip(
-                self.image[1:3], (top + bottom, left + right), self.kernel[:2], self.dilation, self.strides, strict=True
-            )
-        )
+        windows = zip(self.image[1:3], self.kernel[:2], self.dilation, self.strides, strict=True)
+        sizes = ((size - (taps - 1) * dilation - 1) // stride + 1 for size, taps, dilation, stride in windows)
         return (self.image[0], *sizes, self.kernel[3])
 
     @property
@@ -115,25 +108,14 @@ class ConvolutionProgram:
         """Its function of TensorIR."""
         left, right, _ = self.dtypes
         params = [_params("X", self.image, left), _params("W", self.kernel, right)]
-        source, before = ("P", self._padding()) if any(self.padding) else ("X", [])
         spatial: dict[str, int] = dict(zip("nyxo", self.made, strict=True))
         rows, columns = (
             f"v{axis} * {stride} + v{tap} * {dilation}"
             for axis, tap, stride, dilation in zip("yx", ("ry", "rx"), self.strides, self.dilation, strict=True)
         )
-        reads = f"{source}[vn, {rows}, {columns}, vc]", "W[vry, vrx, vc, vo]"
+        reads = f"X[vn, {rows}, {columns}, vc]", "W[vry, vrx, vc, vo]"
         taps: dict[str, int] = dict(zip(("ry", "rx", "c"), self.kernel[:3], strict=True))
-        return _program(name, params, before, spatial, taps, reads, self)
-
-    def _padding(self) -> list[str]:
-        """The padded image."""
-        n, height, width, channels = self.image
-        top, left, bottom, right = self.padding
-        shape, dtype = (n, height + top + bottom, width + left + right, channels), self.dtypes[0]
-        inside = f"vy >= {top} and vy < {height + top} and vx >= {left} and vx < {width + left}"
-        value = f"T.if_then_else({inside}, X[vn, vy - {top}, vx - {left}, vc], T.{dtype}(0))"
-        axes = dict(zip("nyxc", shape, strict=True))
-        return [f'P = T.alloc_buffer({shape}, "{dtype}")', *_block("P", axes, {}, [f"P[vn, vy, vx, vc] = {value}"])]
+        return _program(name, params, spatial, taps, reads, self)
 
 
 Program = ProductProgram | ConvolutionProgram
@@ -148,7 +130,6 @@ def largest_sum(program: Program) -> int:
 def _program(
     name: str,
     params: list[str],
-    before: list[str],
     spatial: Mapping[str, int],
     reduced: Mapping[str, int],
     reads: tuple[str, str],
@@ -163,7 +144,7 @@ def _program(
         r if d == sums else f'T.Cast("{sums}", {r})' for r, d in zip(reads, program.dtypes, strict=False)
     )
     body = ["with T.init():", f"    {total}[{index}] = {first}", f"{total}[{index}] = {total}[{index}] + {factors}"]
-    lines = [*before, *_block(total, spatial, reduced, body)]
+    lines = _block(total, spatial, reduced, body)
     params = [*params, *([_params("D", shape[-1:], sums)] if program.has_bias else [])]
     if program.stored is not None:
         lines = [f'S = T.alloc_buffer({shape}, "{sums}")', *lines]

@@ -28,8 +28,8 @@ def integers(graph: Graph) -> Graph:
     rounds in each step, so a result may differ where a number is about halfway between two: by one step. Weights are
     int8 with zero point 0 and a scale for the tensor or for each output channel; activations are int8 or uint8 with one
     scale, and a zero point that is a constant. Reshapes, permutations, maxima of windows and concatenations are of the
-    integers, too. What is added as int32 with the scale R.multiply(x_scale, w_scale) is added to the sums. What has
-    other operands remains as it is.
+    integers, too. What is added as int32 with the scale R.multiply(x_scale, w_scale), or a constant that is this
+    product, is added to the sums. What has other operands remains as it is.
     """
     return clean(apply_rules(apply_rules(graph, [Rule(is_op("add")(varg_default_wildcard=True), _fold_bias)]), RULES))
 
@@ -49,16 +49,25 @@ def _fold_bias(call: NodeCall, _: Matches) -> ir.Value | None:
         if product is None or bias is None or uses(value) != 1 or _zero(bias) != 0:
             continue
         x, w = (product.defining_call(operand, _DEQUANTIZE) for operand in product.args[:2])
-        factor = call.defining_call(bias.args[1], is_op("multiply"))
-        if x is None or w is None or factor is None or call.type_of(bias.args[0]).dtype != "int32":
+        if x is None or w is None or call.type_of(bias.args[0]).dtype != "int32":
             continue
-        if not all(_equal(call, a, b) for a, b in zip(factor.args, (x.args[1], w.args[1]), strict=True)):
+        if not _is_product(call, bias.args[1], (x.args[1], w.args[1])):
             continue
         if (found := _sum(product)) is not None:
             total, scale = found
             number = bias.args[0] if shaped is None else call.reshape(bias.args[0], call.shape_of(added))
             return _scale(call, call.emit("add", [total, number]), scale)
     return None
+
+
+def _is_product(call: NodeCall, value: ir.Value, factors: tuple[ir.Value, ir.Value]) -> bool:
+    """Whether a scale is known to be the product of two: it is computed so, or all are constants."""
+    factor = call.defining_call(value, is_op("multiply"))
+    if factor is not None:
+        return all(_equal(call, a, b) for a, b in zip(factor.args, factors, strict=True))
+    nodes = [call.rewriter.definition(v) for v in (value, *factors)]
+    arrays = [constant_array(n.node) for n in nodes if n is not None and n.kind == "constant"]
+    return len(arrays) == 3 and np.array_equal(arrays[0], arrays[1] * arrays[2])
 
 
 def _equal(call: NodeCall, a: ir.Value, b: ir.Value) -> bool:
