@@ -249,7 +249,10 @@ class _Reader:
 
     def _buffer(self, buffer: Buffer) -> MachineBuffer:
         if None in buffer.shape:
-            raise LoweringError(f"buffer {buffer.name} has a size that a call decides; a machine's program has numbers")
+            raise LoweringError(
+                f"buffer {buffer.name} has a size that a call decides; a machine's program has numbers: "
+                "fix: a program for each size, or the largest one with masks"
+            )
         memory = self.machine.memory_of_scope(buffer.scope)
         name = self._fresh(buffer.name)
         return MachineBuffer(name, tuple(n or 0 for n in buffer.shape), buffer.dtype, memory)

@@ -190,6 +190,7 @@ def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int) -> str
     tile = " x ".join(map(str, nest.role.extents))
     cost = "decided by a search" if cycles is None else f"about {round(cycles)} cycles, the least of {count} tilings"
     lines = [f"block {nest.block}: {nest.role} computes tiles of {tile}; {cost}"]
+    lines += [f"  {rival} does the same, and is not cheaper" for rival in nest.rivals]
     outer = tiling.outer(nest)
     for copy, level in zip(nest.copies, tiling.levels, strict=True):
         where = f"in each iteration of {nest.axes[outer[level]].name}" if level >= 0 else "once"

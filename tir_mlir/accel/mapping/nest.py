@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
@@ -98,6 +99,8 @@ class Nest:
     store: Role
     epilogue: str | None
     """The block that computes with the result and stores that; None: the result is stored as it is."""
+    rivals: tuple[str, ...] = ()
+    """Other instructions that compute the same and take as many cycles, or more."""
 
     @property
     def role(self) -> Role:
@@ -159,17 +162,21 @@ def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: Blo
     raised = raise_block(sch, block)
     form = raised.form
     refused: list[str] = []
-    for role in sorted(roles, key=lambda r: -len(r.read)):
-        if role.moves or role.fills:
-            continue
+    if empty := [axis.name for axis in form.axes if axis.extent.as_constant() == 0]:
+        raise MachineError(f"block {name} computes nothing: {', '.join(empty)} has size 0; fix: leave it out")
+    ranked = sorted(roles, key=lambda r: (-len(r.read), r.cycles / prod(r.extents)))  # the cheapest of equal ones first
+    for role in [r for r in ranked if not (r.moves or r.fills)]:
         ways = pairings(form, role)
         if not ways:
             refused.append(f"{role}: {difference(form, role)}")
         for pairing in ways:
             try:
-                return _plan(sch, roles, name, raised, pairing, last)
+                plan = _plan(sch, roles, name, raised, pairing, last)
             except MachineError as error:
                 refused.append(f"{role}: {error}")
+            else:
+                later = [r for r in ranked[ranked.index(role) + 1 :] if len(r.read) == len(role.read)]
+                return replace(plan, rivals=tuple(str(r) for r in later if r != role and pairings(form, r)))
     nearest = min(refused, key=len, default="the machine has no instruction that computes")
     raise MachineError(f"no instruction of {machine} computes block {name}; nearest is {nearest}")
 
