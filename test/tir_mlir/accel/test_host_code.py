@@ -171,3 +171,58 @@ def test_a_statement_on_a_buffer_of_the_machine_is_refused() -> None:
         LoweringError, match=r"uses S, which is in memory sp .* one of them \(copying.mvin, copying.mvo"
     ):
         build(sch, target=machine)
+
+
+TYPES = {
+    "int64": ("int64", "T.max(A[vi], T.int64(-(2**63))) // T.int64(7) + A[vi] % T.int64(2**63 - 1)"),
+    "int32": ("int32", "T.max(A[vi], -2147483648) // 3 + (A[vi] - 5) % 7 * 2147483647"),
+    "uint8": ("uint8", "T.max(A[vi], T.uint8(200)) // T.uint8(7) + (A[vi] >> T.uint8(3))"),
+    "uint32": ("uint32", "T.Select(A[vi] > T.uint32(4000000000), A[vi] % T.uint32(7), A[vi] // T.uint32(3))"),
+    "bool": ("bool", "A[vi] and vi % 3 == 1 or not A[vi]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_c_has_the_numbers_of_each_type(tmp_path: Path, name: str) -> None:
+    dtype, expression = TYPES[name]
+    text = f"""
+@T.prim_func
+def main(A: T.Buffer((300,), "{dtype}"), B: T.Buffer((300,), "{dtype}")):
+    for i in range(300):
+        with T.block("B"):
+            vi = T.axis.spatial(300, i)
+            B[vi] = {expression}
+"""
+    lib = build(parse(text), target=systolic())
+    bits = np.random.default_rng(0).integers(0, 256, 300 * 8, np.uint8)
+    a = bits[:300] > 127 if dtype == "bool" else bits.view(dtype)[:300].copy()
+    b, c = np.zeros_like(a), np.zeros_like(a)
+    lib(a, b)
+    run_c(compiled(lib, tmp_path, "-O2", "-Wno-unused-function"), a, c)
+    np.testing.assert_array_equal(b, c)
+
+
+def test_buffers_are_not_called_as_functions_of_the_calls(tmp_path: Path) -> None:
+    @T.prim_func
+    def main(zero: T.Buffer((20,), "int32"), mvin: T.Buffer((20,), "int32"), least: T.Buffer((20,), "int32")):
+        for compute in range(20):
+            with T.block("least"):
+                vi = T.axis.spatial(20, compute)
+                least[vi] = T.min(zero[vi], mvin[vi])
+
+    lib = build(main, target=systolic())
+    a, b, c = np.arange(20, dtype=np.int32), np.arange(20, 0, -1).astype(np.int32), np.zeros(20, np.int32)
+    run_c(compiled(lib, tmp_path, "-Wno-unused-function"), a, b, c)
+    np.testing.assert_array_equal(c, np.minimum(a, b))
+
+
+def test_a_number_as_parameter_is_refused() -> None:
+    @T.prim_func
+    def main(n: T.int32, B: T.Buffer((20,), "int32")):
+        for i in range(20):
+            with T.block("B"):
+                vi = T.axis.spatial(20, i)
+                B[vi] = n
+
+    with pytest.raises(LoweringError, match=r"parameter n of main is a number; a program of .* has arrays only"):
+        build(main, target=systolic())

@@ -50,6 +50,11 @@ _ABSOLUTE = """static inline {type} fabs_{name}({type} x) {{
   same.bits &= ~{sign};
   return same.value;
 }}"""
+_COPYSIGN = """static inline {type} copysign_{name}({type} x, {type} of) {{
+  union {{ {type} value; uint{bits}_t bits; }} made = {{ x }}, sign = {{ of }};
+  made.bits = (made.bits & ~{sign}) | (sign.bits & {sign});
+  return made.value;
+}}"""
 _EXTREMUM = """static inline {type} {name}({type} a, {type} b) {{
   union {{ {type} value; uint{bits}_t bits; }} zero = {{ a }}, other = {{ b }};
   if (a != a) return {nan_a};
@@ -93,6 +98,7 @@ def _helpers() -> dict[str, str]:
     for name, words in _FLOATS:
         for step, text in _STEPS.items():
             made[f"{step}_{name}"] = _ROUND.format(name=f"{step}_{name}", step=text.format(**words), **words)
+        made[f"copysign_{name}"] = _COPYSIGN.format(name=name, **words)
         made[f"fabs_{name}"] = _ABSOLUTE.format(name=name, **words)
         for number, of, to in ((words["bits"], f"int{words['bits']}_t", words["type"]),):
             made[f"as_f{number}"] = _AS.format(name=f"as_f{number}", of=of, to=to)
