@@ -87,7 +87,9 @@ class Dialect:
         name = self.functions.get(name, name)
         if not self.has_library:
             if f"{name}_{element}" not in self.helpers:
-                raise BuildError(f"{self.name} without a library has no {name} of {element}; fix: write it by arithmetic")
+                raise BuildError(
+                    f"{self.name} without a library has no {name} of {element}; fix: compute it by arithmetic"
+                )
             return f"{name}_{element}"
         return name + "f" if self.suffix and element != "f64" else name
 
