@@ -91,14 +91,14 @@ KEYS: dict[str, Key] = {
         (LOOP,),
         "ignored by lowering",
         *("software_pipeline_stage", "software_pipeline_order", "software_pipeline_async_stages"),
-        instead='annotate it with "prefetch" to load what later iterations need',
+        instead='double_buffer of the copies in it lets them run ahead, "prefetch" loads what later iterations need',
         on_gpu=_COPY,
     ),
     **_table(
         (LOOP, BLOCK),
         "ignored by lowering",
         *("double_buffer_scope", "double_buffer_write", "async_scope"),
-        instead='annotate a loop with "prefetch", or roll the buffer (rolling_buffer)',
+        instead="double_buffer of the block that fills it, in the loop around, or roll the buffer (rolling_buffer)",
         on_gpu=_COPY,
     ),
     **_table(

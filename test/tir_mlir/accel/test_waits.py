@@ -16,6 +16,7 @@ from tir_mlir.accel.program import For, Issue, MachineProgram, Node, When
 from tir_mlir.accel.timing.conditions import ranges, subset
 from tir_mlir.dialect.symbolic import Constant, evaluate
 from tir_mlir.errors import IntrinError, LoweringError, MachineError
+from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.library import Library
 from tir_mlir.script import tir as T
 
@@ -248,3 +249,123 @@ def test_iterations_are_told_from_others(chosen: Callable[[int, int], bool]) -> 
 def _holds(condition: tuple, values: dict[str, int]) -> bool:
     number = evaluate(condition[0], values.__getitem__)
     return number == 0 if condition[1] else number >= 0
+
+
+# -- the memory of the CPU, and cores ----------------------------------------------------------------------------------
+
+
+def halves(statement: str) -> Schedule:
+    """A copy through the machine, which a statement of the CPU then uses."""
+    sch = Schedule(parse(f'''
+@T.prim_func
+def main(A: T.Buffer((64, 16), "int8"), B: T.Buffer((64, 16), "int8"), C: T.Buffer((64, 16), "int8")):
+    P = T.alloc_buffer((64, 16), "int8", scope="global.pad")
+    for t in range(4):
+        for i, j in T.grid(16, 16):
+            with T.block("P"):
+                vi, vj = T.axis.spatial(64, t * 16 + i), T.axis.spatial(16, j)
+                P[vi, vj] = A[vi, vj]
+        for i, j in T.grid(16, 16):
+            with T.block("B"):
+                vi, vj = T.axis.spatial(64, t * 16 + i), T.axis.spatial(16, j)
+                B[vi, vj] = P[vi, vj]
+    for i, j in T.grid(64, 16):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = {statement}
+'''))  # fmt: skip
+    sch.tensorize(sch.get_loops("P")[1], "dmam.load")
+    sch.tensorize(sch.get_loops("B")[1], "dmam.save")
+    return sch
+
+
+@pytest.mark.parametrize(("statement", "expected"), [("B[vi, vj] + T.int8(1)", 2), ("T.int8(3)", 1)])
+def test_the_cpu_waits_for_what_it_reads(statement: str, expected: int) -> None:
+    """A unit with interlocks that has a wait: before the statement, else at the end."""
+    machine = dma_machine()
+    machine.wait(machine.units["out"], call="out_wait()")
+    main = build(halves(statement), target=machine).main
+    names = [name for name, _ in waits_of(main.placed.program)]
+    assert names.count("wait_out") == 1
+    a, b, c = (np.arange(1024).astype(np.int8).reshape(64, 16) for _ in range(3))
+    main(a, b, c)
+    np.testing.assert_array_equal(c, a + np.int8(1) if expected == 2 else np.full_like(a, 3))
+
+
+def test_memories_are_ordered_but_not_that_of_the_cpu() -> None:
+    machine = accel.Machine("part")
+    pad = machine.memory("pad", rows=64, row=(16, "int8"))
+    dma = machine.unit("dma", queue=4, interlocks="memories")
+    machine.wait(dma, call="wait()")
+
+    @machine.instruction(dma, call="load({D}, {R.row})", cycles=4, latency=20)
+    def load(D: machine.host("int8"), R: pad):
+        for i, j in T.grid(16, 16):
+            R[i, j] = D[i, j]
+
+    @machine.instruction(machine.unit("out"), call="save({D}, {R.row})", cycles=4)
+    def save(R: pad, D: machine.host("int8")):
+        for i, j in T.grid(16, 16):
+            D[i, j] = R[i, j]
+
+    sch = Schedule(parse(TWO_COPIES))
+    sch.tensorize(sch.get_loops("P")[0], "part.load")
+    sch.tensorize(sch.get_loops("B")[0], "part.save")
+    main = build(sch, target=machine).main
+    assert main.timeline.issued == {"load": 1, "save": 1, "wait_dma": 1}  # at the end: it read the memory of the CPU
+
+
+TWO_COPIES = """
+@T.prim_func
+def main(A: T.Buffer((16, 16), "int8"), B: T.Buffer((16, 16), "int8")):
+    P = T.alloc_buffer((16, 16), "int8", scope="global.pad")
+    for i, j in T.grid(16, 16):
+        with T.block("P"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            P[vi, vj] = A[vi, vj]
+    for i, j in T.grid(16, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = P[vi, vj]
+"""
+
+
+def test_each_core_waits_for_its_own_units() -> None:
+    machine = accel.Machine("pair", cores=2)
+    pad = machine.memory("pad", rows=32, row=(16, "int8"))
+    dma = machine.unit("dma", queue=4, interlocks="none")
+    machine.wait(dma, call="wait({left})", most=3)
+
+    @machine.instruction(dma, call="load({D}, {R.row})", cycles=4, latency=20)
+    def load(D: machine.host("int8"), R: pad):
+        for i, j in T.grid(16, 16):
+            R[i, j] = D[i, j]
+
+    @machine.instruction(machine.unit("out"), call="save({D}, {R.row})", cycles=4)
+    def save(R: pad, D: machine.host("int8")):
+        for i, j in T.grid(16, 16):
+            D[i, j] = R[i, j]
+
+    sch = Schedule(parse(TWO_COPIES.replace("16, 16", "128, 16")))
+    rows, tile = sch.split(sch.get_loops("B")[0], [None, 16])
+    core, rows = sch.split(rows, [2, None])
+    sch.compute_at("P", rows)
+    sch.double_buffer("P", rows)
+    sch.bind(core, "core")
+    sch.tensorize(tile, "pair.save")
+    sch.tensorize(sch.get_loops("P")[-2], "pair.load")
+    main = build(sch, target=machine).main
+    assert waits_of(main.placed.program) == [("wait_dma", 1), ("wait_dma", 0)]
+    a, b = np.arange(2048).astype(np.int8).reshape(128, 16), np.zeros((128, 16), np.int8)
+    main(a, b)
+    np.testing.assert_array_equal(a, b)
+
+
+def test_annotations_that_do_nothing_are_told() -> None:
+    machine = systolic()
+    sch = schedule_product(machine, 32, 32, 32, (2, 2, 1), False)
+    sch.annotate(sch.get_loops("C_o")[0], "software_pipeline_stage", [0, 0, 1])
+    with pytest.warns(
+        LoweringWarning, match="software_pipeline_stage.* has no effect; double_buffer of the copies in it"
+    ):
+        build(sch, target=machine)

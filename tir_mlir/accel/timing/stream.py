@@ -50,6 +50,11 @@ class Executions:
     """What it is if it is not an instruction."""
 
     @property
+    def node(self) -> Issue | HostCode:
+        """What it is in the text."""
+        return self.issue if self.statements is None else self.statements
+
+    @property
     def count(self) -> int:
         return len(self.iterations)
 

@@ -101,7 +101,7 @@ class _Writer:
         wait = self._instruction(order, unit, made, lane)
         choices: list[tuple[TextPlace, list[Node]]] = []
         lefts: list[list[int]] = []
-        for place in places_around(self.program, made.issue, unit):
+        for place in places_around(self.program, made.node, unit):
             nodes, left = self._waits(order, made, unit, place, wait)
             if lefts and lefts[-1] == left:  # as many are left by fewer waits
                 choices.pop()
@@ -128,7 +128,7 @@ class _Writer:
         found = executions(self.program, place)
         numbers = {tuple(row): n for n, row in enumerate(found.tolist())}
         left = np.full(len(found), FREE)
-        for one in [t for t in order.clocks.stream.tables if t.issue is made.issue]:  # on each core
+        for one in [t for t in order.clocks.stream.tables if t.node is made.node]:  # on each core
             lane = order.clocks.lane_numbers[unit, one.core]
             needs, issued = order.needs[one.places, lane], order.issued[one.places, lane]
             late = needs > order.known[one.places, lane]

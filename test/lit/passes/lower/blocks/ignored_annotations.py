@@ -5,7 +5,7 @@
 # CHECK: software_pipeline_stage
 @T.prim_func
 def pipelined(A: T.Buffer((8,), "float32")):
-    # expected-warning @below {{loop "i": annotation "software_pipeline_stage" has no effect; annotate it with "prefetch"}}
+    # expected-warning @below {{loop "i": annotation "software_pipeline_stage" has no effect; double_buffer of the copies in it}}
     for i in T.serial(8, annotations={"software_pipeline_stage": [0]}):
         with T.block("A"):
             vi = T.axis.spatial(8, i)
