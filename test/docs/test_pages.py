@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]
 @pytest.fixture
 def registries_restored() -> Iterator[None]:
     """Forget the primitives, passes, kernels, intrinsics and targets that a page registers."""
+    import_module("tir_mlir.accel")  # registers its back end once, when it is imported
     tables = (PRIMITIVES, LOWERINGS, _kernels, intrinsics._known, registry._REGISTERED, predefined._REGISTERED)
     before = [dict(table) for table in tables]
     yield
