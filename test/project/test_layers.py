@@ -164,6 +164,7 @@ def sources() -> list[Path]:
     return sorted(path for path in found if path.suffix == ".py")
 
 
+@cache
 def module_name(path: Path) -> str:
     parts = list(path.relative_to(ROOT).with_suffix("").parts)
     if parts[0] != "tir_mlir":
@@ -181,8 +182,10 @@ def imported(path: Path, types: bool = True) -> list[tuple[int, str]]:
     """Lines and full names of what a file imports, inside functions as well. types: also for types only."""
     found = []
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
-    for node in statements(syntax(path), types):
+    for node, for_types in import_nodes(path):
         names: list[str] = []
+        if for_types and not types:
+            continue
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -191,18 +194,31 @@ def imported(path: Path, types: bool = True) -> list[tuple[int, str]]:
                 above = package.split(".")[: len(package.split(".")) - node.level + 1]
                 base = ".".join([*above, *([base] if base else [])])
             names = [f"{base}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        else:
             names = [str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)]
-        found += [(getattr(node, "lineno"), name) for name in names]  # noqa: B009
+        found += [(node.lineno, name) for name in names]
     return found
 
 
-def statements(tree: ast.AST, types: bool) -> Iterator[ast.AST]:
-    """All nodes of a tree. types: also those below `if TYPE_CHECKING`."""
-    for node in ast.iter_child_nodes(tree):
-        if types or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
-            yield node
-            yield from statements(node, types)
+@cache
+def import_nodes(path: Path) -> list[tuple[ast.Import | ast.ImportFrom | ast.Call, bool]]:
+    """The imports of a file and the calls of `import_module`, each with whether it is below `if TYPE_CHECKING`."""
+    text = path.read_text()
+    calls = "import_module" in text
+    found, left = [], [(node, False) for node in reversed(syntax(path).body)]
+    while left:
+        node, for_types = left.pop()
+        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Import | ast.ImportFrom) or called.endswith("import_module"):
+            found.append((node, for_types))
+        for_types = for_types or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        inner = [
+            n
+            for n in ast.iter_child_nodes(node)
+            if calls or isinstance(n, ast.stmt | ast.excepthandler | ast.match_case)
+        ]
+        left += [(n, for_types) for n in reversed(inner)]
+    return found
 
 
 def package(module: str) -> str:
@@ -211,10 +227,15 @@ def package(module: str) -> str:
 
 
 @cache
+def doors() -> set[str]:
+    """The modules that are folders."""
+    return {module_name(path) for path in sources() if path.name == "__init__.py"}
+
+
+@cache
 def part(module: str) -> str:
     """The folder of a module, without `tir_mlir.`: the row in PARTS, or a package."""
-    doors = {module_name(path) for path in sources() if path.name == "__init__.py"}
-    return (module if module in doors else module.rpartition(".")[0]).removeprefix("tir_mlir.")
+    return (module if module in doors() else module.rpartition(".")[0]).removeprefix("tir_mlir.")
 
 
 def within(module: str, prefix: str) -> bool:
