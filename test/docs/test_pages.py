@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tir_mlir.accel  # noqa: F401  registers its back end once, before any page does
 from docsite import gallery, page_pictures, picture, summary, update_outputs
 from docsite.examples import PageError, pattern, run_page
 from docsite.fences import NUMBERS, fences
