@@ -119,6 +119,7 @@ FUNCTIONS = {
     "exp": "T.exp(A[vi])",
     "tanh": "T.tanh(A[vi])",
     "sqrt": "T.sqrt(T.abs(A[vi]))",
+    "rsqrt": "T.rsqrt(T.abs(A[vi]) + T.float32(0.1))",
     "floor": "T.floor(A[vi]) + T.ceil(A[vi]) * T.float32(3) + T.trunc(A[vi])",
     "round": "T.round(A[vi] * T.float32(2)) / T.float32(3)",
     "relu": "T.max(A[vi], T.float32(0)) - T.min(A[vi], T.float32(1))",

@@ -80,8 +80,9 @@ class Unit:
         self._structs: dict[str, None] = {}
 
     def helper(self, name: str) -> str:
-        """A function of the language, or one that the text then defines."""
+        """A function of the language, or one that the text then defines, with those that it calls."""
         if name in self.dialect.helpers:
+            self._helpers |= dict.fromkeys(n for n in self.dialect.helpers if f"{n}(" in self.dialect.helpers[name])
             self._helpers[name] = None
         return name
 

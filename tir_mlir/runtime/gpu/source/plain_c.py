@@ -94,6 +94,7 @@ def _helpers() -> dict[str, str]:
         "most": "#define most(a, b) ((a) > (b) ? (a) : (b))",
         "absolute": "#define absolute(a) ((a) < 0 ? 0 - (uint64_t)(a) : (uint64_t)(a))",
         "sqrt_f32": _SQRT,
+        "rsqrt_f32": "static inline float rsqrt_f32(float x) {\n  return 1.0f / sqrt_f32(x);\n}",
     }
     for name, words in _FLOATS:
         for step, text in _STEPS.items():
