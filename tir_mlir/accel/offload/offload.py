@@ -260,6 +260,6 @@ class _Offload:
                     continue
                 call = rewriter.call(node)
                 name = node.names[0]
-                reason = self.reasons.get((name, call.op.name), f"{self.machine} computes products and convolutions")
+                reason = self.reasons.get((name, call.op.name), "not a product or a convolution")
                 on_cpu.append(CpuNode(name, call.op.name, multiplications(call), reason))
         return OffloadReport(tuple(self.nodes), tuple(on_cpu))
