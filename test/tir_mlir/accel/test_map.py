@@ -201,3 +201,89 @@ def test_small_memories_are_filled_in_turns() -> None:
 def test_tiles_that_no_memory_holds_are_refused() -> None:
     with pytest.raises(MachineError, match=r"block S: the smallest tiles of array\.compute need 32 rows of sp, .* 20"):
         accel.map(product(64, 64, 64), systolic(rows=20))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shape", "share"), [((512, 512, 512), 0.95), ((500, 300, 700), 0.85)])
+def test_large_products_use_most_of_the_array(shape: tuple[int, int, int], share: float) -> None:
+    mapped = accel.map(product(*shape), systolic())
+    assert np.prod(shape) / 16**2 / mapped.cycles >= share
+
+
+def test_the_cpu_lays_out_what_no_copy_reads() -> None:
+    mapped = accel.map(columns(33, 17, 20, "int8", "int32"), sums_of_columns())
+    rng = np.random.default_rng(0)
+    a, b, c = (
+        rng.integers(-9, 9, (33, 20), np.int8),
+        rng.integers(-9, 9, (17, 20), np.int8),
+        np.zeros((33, 17), np.int32),
+    )
+    mapped.build().main(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.T.astype(np.int32))
+    assert "B is copied into pad by rows8.load" in str(mapped) and "the CPU lays it out first" in str(mapped)
+
+
+def sums_of_columns() -> accel.Machine:
+    """A machine of tiles of 8 x 8, whose copies have 4 rows, and whose one DMA loads and stores."""
+    m = accel.Machine("rows8")
+    pad, acc = m.memory("pad", rows=128, row=(8, "int8")), m.memory("acc", rows=64, row=(8, "int32"))
+    dma, array = m.unit("dma", queue=4), m.unit("array", queue=4)
+
+    @m.instruction(dma, call="load({R.row}, {D}, {rows}, {cols})", cycles=lambda rows, cols: rows, latency=20)
+    def load(D: m.host("int8"), R: pad, rows: accel.upto(4), cols: accel.upto(8)):
+        for i, j in T.grid(4, 8):
+            R[i, j] = T.if_then_else(i < rows and j < cols, D[i, j], T.int8(0))
+
+    @m.instruction(array, call="zero({C.row})", cycles=8)
+    def zero(C: acc):
+        for i, j in T.grid(8, 8):
+            C[i, j] = 0
+
+    @m.instruction(array, call="multiply_slowly({C.row}, {A.row}, {B.row})", cycles=80)
+    def multiply_slowly(A: pad, B: pad, C: acc):
+        for i, j, k in T.grid(8, 8, 8):
+            C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+
+    @m.instruction(array, call="multiply({C.row}, {A.row}, {B.row})", cycles=8)
+    def multiply(A: pad, B: pad, C: acc):
+        for i, j, k in T.grid(8, 8, 8):
+            C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+
+    @m.instruction(dma, call="save({D}, {C.row}, {rows}, {cols})", cycles=lambda rows, cols: rows)
+    def save(C: acc, D: m.host("int32"), rows: accel.upto(8), cols: accel.upto(8)):
+        for i, j in T.grid(8, 8):
+            if i < rows and j < cols:
+                D[i, j] = C[i, j]
+
+    return m
+
+
+def test_the_cheapest_of_equal_instructions_is_taken() -> None:
+    mapped = accel.map(columns(16, 16, 16, "int8", "int32"), sums_of_columns())
+    assert mapped.timeline.issued["multiply"] == 8 and "multiply_slowly" not in mapped.timeline.issued
+    assert "rows8.multiply_slowly does the same, and is not cheaper" in str(mapped)
+
+
+def test_an_operand_that_nothing_copies_is_named() -> None:
+    machine = sums_of_columns()
+    del machine.instructions["load"]
+    with pytest.raises(MachineError, match="no instruction copies from the memory of the CPU into pad"):
+        accel.map(columns(16, 16, 16, "int8", "int32"), machine)
+
+
+def test_a_size_that_a_call_decides_is_refused() -> None:
+    @T.prim_func
+    def main(a: T.handle, b: T.handle, c: T.handle):
+        n = T.int32()
+        A = T.match_buffer(a, (n, 16), "int8")
+        B = T.match_buffer(b, (16, 16), "int8")
+        C = T.match_buffer(c, (n, 16), "int32")
+        for i, j, k in T.grid(n, 16, 16):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = 0
+                C[vi, vj] += T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vk, vj])
+
+    with pytest.raises(MachineError, match="block C: iter vi has a size that a call decides"):
+        accel.map(main, sums_of_columns())

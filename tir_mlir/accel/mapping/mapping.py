@@ -196,6 +196,8 @@ def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int) -> str
         where = f"in each iteration of {nest.axes[outer[level]].name}" if level >= 0 else "once"
         ahead = ", an iteration ahead" if tiling.planes(level) > 1 else ""
         lines.append(f"  {copy.buffer.name} is copied into {copy.buffer.memory.name} by {copy.copy} {where}{ahead}")
+        if copy.by_cpu:
+            lines[-1] += "; the CPU lays it out first"
     loops = ", ".join(
         f"{nest.axes[a].name} {tiling.trips(nest, a)} x {tiling.parts[a] * nest.axes[a].tile}" for a in outer
     )

@@ -9,7 +9,7 @@ from math import prod
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
 from tir_mlir.accel.mapping.roles import Role
-from tir_mlir.accel.operands import MemorySpace
+from tir_mlir.accel.operands import MemorySpace, Tile
 from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, raise_form
 from tir_mlir.dialect.diagnostics import MachineError, ScheduleError
 from tir_mlir.dialect.ir import Loop, enter_context
@@ -81,8 +81,8 @@ class CopiedOperand:
     is_reindexed: bool
     """Whether its indices are expressions of axes, such as those of a convolution: the copy has an element for each
     value of the axes."""
-    is_strided: bool = False
-    """Whether tiles have steps between their elements: the CPU makes that copy first."""
+    by_cpu: bool = False
+    """Whether the elements of a row are not adjacent, or rows have steps: the CPU makes that copy first."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,9 @@ def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: Blo
     name = sch.get(block).name
     raised = raise_block(sch, block)
     form = raised.form
+    for axis, iter_name in zip(form.axes, raised.iters, strict=True):
+        if axis.extent.as_constant() is None:
+            raise MachineError(f"block {name}: iter {iter_name} has a size that a call decides; fix: a number")
     refused: list[str] = []
     if empty := [axis.name for axis in form.axes if axis.extent.as_constant() == 0]:
         raise MachineError(f"block {name} computes nothing: {', '.join(empty)} has size 0; fix: leave it out")
@@ -194,18 +197,14 @@ def _plan(
     axes = []
     for number, (axis, iter_name) in enumerate(zip(form.axes, raised.iters, strict=True)):
         extent = axis.extent.as_constant()
-        if extent is None:
-            raise MachineError(f"iter {iter_name} has a size that a call decides; the program of a machine has numbers")
+        assert extent is not None
         axes.append(NestAxis(iter_name, axis.kind, extent, tiles.get(number, 1)))
     copies = []
     for number in role.sources:
         buffer = _buffer(form, pairing, number)
         if buffer is not None:
             is_ragged = any(axes[a].extent % axes[a].tile for a in buffer.axes)
-            copy = _copy(roles, form, pairing, number, is_ragged)
-            operand = form.operands[pairing.operands[number]]
-            strided = any(row[buffer.indices[d]] > 1 for row in operand.rows for d in buffer.dims)
-            copies.append(CopiedOperand(buffer, copy, not _is_plain(operand), strided))
+            copies.append(_copied(roles, form, pairing, number, buffer, is_ragged))
     result = _buffer(form, pairing, role.form.output)
     if result is None:
         raise MachineError("its result is not in a memory of the machine")
@@ -234,10 +233,12 @@ def _is_plain(operand: Operand) -> bool:
     return plain and all(b.as_constant() == 0 for b in operand.base)
 
 
-def _copy(roles: Sequence[Role], form: Form, pairing: Pairing, number: int, is_ragged: bool) -> Role:
-    """The cheapest instruction that copies an operand from the memory of the CPU; for tiles at edges one with masks, if
-    there is one."""
-    tile = pairing.role.tiles[number]
+def _copied(
+    roles: Sequence[Role], form: Form, pairing: Pairing, number: int, buffer: TiledBuffer, is_ragged: bool
+) -> CopiedOperand:
+    """An operand with the cheapest instruction that copies it from the memory of the CPU; for tiles at edges one with
+    masks, if there is one. Where none reads its layout, the CPU changes that first."""
+    tile, operand = pairing.role.tiles[number], form.operands[pairing.operands[number]]
     able = [
         r
         for r in roles
@@ -246,21 +247,42 @@ def _copy(roles: Sequence[Role], form: Form, pairing: Pairing, number: int, is_r
     ]
     if not able:
         raise MachineError(f"no instruction copies from the memory of the CPU into {_memory_name(tile.memory)}")
-    reasons = []
-    for role in sorted(able, key=lambda r: (is_ragged and not r.masks, r.cycles / r.rows)):
-        if (reason := _copy_difference(form, pairing, number, role)) is None:
-            return role
-        reasons.append(f"{role} {reason}")
-    raise MachineError(f"operand {tile.name}: {'; '.join(reasons)}")
+    able.sort(key=lambda r: (is_ragged and not r.masks, r.cycles / r.rows))
+    reasons = {role: _copy_difference(form, pairing, number, role) for role in able}
+    fitting = next((role for role, reason in reasons.items() if reason is None), None)
+    if fitting is not None:
+        strided = any(row[buffer.indices[d]] > 1 for row in operand.rows for d in buffer.dims)
+        return CopiedOperand(buffer, fitting, not _is_plain(operand), strided)
+    for role in able:
+        if (order := _source_order(pairing, number, role)) is not None:
+            others = [a for a in buffer.indices if a not in order]
+            indices = (*others, *order)
+            dims = tuple(indices.index(buffer.indices[d]) for d in buffer.dims)
+            return CopiedOperand(replace(buffer, indices=indices, dims=dims), role, True, True)
+    raise MachineError(f"operand {tile.name}: {'; '.join(f'{role} {why}' for role, why in reasons.items())}")
+
+
+def _source_order(pairing: Pairing, number: int, copy: Role) -> list[int] | None:
+    """The axes of a tile in the order in which a copy reads them; None if it does not read them all."""
+    own, written = pairing.role.dims[number], copy.dims[copy.form.output]
+    if len(own) != len(written) or not _same_rows(pairing.role.tiles[number], copy.written):
+        return None
+    axes = {w: pairing.axes[n] for w, n in zip(written, own, strict=True) if w is not None and n is not None}
+    read = copy.dims[copy.sources[0]]
+    return [axes[n] for n in read if n is not None] if {*read} == {*axes} and len(read) == len(axes) else None
+
+
+def _same_rows(tile: Tile, other: Tile) -> bool:
+    """Whether two tiles have the same dimensions but for the number of rows."""
+    shapes = tile.shape[1:], other.shape[1:]
+    return len(tile.shape) == len(other.shape) and all(a % b == 0 for a, b in zip(*shapes, strict=True))
 
 
 def _copy_difference(form: Form, pairing: Pairing, number: int, copy: Role) -> str | None:
     """Why an instruction does not copy an operand; None if it does."""
     tile, operand = pairing.role.tiles[number], form.operands[pairing.operands[number]]
     name, written = operand.buffer.name, copy.dims[copy.form.output]
-    if len(written) != len(tile.shape) or any(
-        a % b for a, b in zip(tile.shape[1:], copy.written.shape[1:], strict=True)
-    ):
+    if not _same_rows(tile, copy.written):
         return f"writes tiles of {' x '.join(map(str, copy.written.shape))}"
     dims = []
     for iterator in copy.dims[copy.sources[0]]:

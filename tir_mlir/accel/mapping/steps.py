@@ -52,10 +52,10 @@ def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[list[
     for operand in nest.copies:
         scope, name, window = operand.buffer.memory.scope, names[operand], windows.get(operand)
         padded = nest.pads(operand.buffer.axes)
-        if padded and window is not None and not operand.is_strided:
+        if padded and window is not None and not operand.by_cpu:
             sch.compute_inline(window)
         source = f"{name}_pad" if padded else name
-        if operand.is_strided or (padded and not operand.copy.masks):  # the CPU makes it
+        if operand.by_cpu or (padded and not operand.copy.masks):  # the CPU makes it
             copies.append(sch.cache_read(block, source, scope))
         elif padded or window is not None:
             copies.append(window if window is not None and not padded else sch.get_block(source))
