@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from mlir import ir
 
 from tir_mlir.accel.addresses import PlacedProgram, place_buffers
 from tir_mlir.accel.c_source import print_c
@@ -55,9 +56,14 @@ def _place(compilation: Compilation) -> dict[str, PlacedProgram]:
     machine = cast(Machine, compilation.options.target)
     placed = {}
     for name in compilation.names:
-        program = check_cores(read_program(compilation.values[LOOPS], machine, name))
+        program = _scheduled_program(compilation.values[LOOPS], machine, name)
         placed[name] = synchronize(place_buffers(check_limits(configure(program))))
     return placed
+
+
+def _scheduled_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgram:
+    """The program of a schedule, without registers, waits and addresses."""
+    return check_cores(read_program(loops, machine, name))
 
 
 class MachineFunction:
@@ -180,7 +186,7 @@ def load(compilation: Compilation) -> Library:
     code = MachineCode(programs)
     loops, machine = compilation.values[LOOPS], cast(Machine, compilation.options.target)
     functions = {
-        s.name: MachineFunction(s, programs[s.name], partial(read_program, loops, machine, s.name))
+        s.name: MachineFunction(s, programs[s.name], partial(_scheduled_program, loops, machine, s.name))
         for s in compilation.signatures
     }
     return Library(

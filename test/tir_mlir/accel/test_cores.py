@@ -76,6 +76,7 @@ def run(sch: Schedule, machine: accel.Machine) -> accel.MachineFunction:
     main = build(sch, target=machine).main
     main(a, b)
     np.testing.assert_array_equal(b, a)
+    assert main.verify()
     return main
 
 
