@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
@@ -205,7 +206,7 @@ class Tile:
     """The dimensions whose strides a program chooses: those of an operand of the CPU but the last, and those that a
     call or an assumption of the instruction names."""
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, ...]:
         """The dimensions before those that are a row: how many rows there are at most."""
         return self.shape[: len(self.shape) - len(self.row)]

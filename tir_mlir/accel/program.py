@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -83,12 +84,12 @@ class MachineBuffer:
     values: np.ndarray[Any, Any] | None = None
     """Of a constant of the module."""
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """The rows that it takes in a memory of the machine."""
         return -(-prod(self.shape) // self.width)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Elements of a row of its memory; 1 in that of the CPU."""
         return 1 if self.memory is None else self.memory.row_bytes * 8 // dtypes.bits(self.dtype)

@@ -119,6 +119,7 @@ class _Executor:
         self.tiles = [(t, issue.tiles[t.name]) for t in issue.instruction.tiles]
         self.strides = {name: [int(str(s)) for s in tile.strides] for name, tile in issue.tiles.items()}
         self.names = [n.name for n in issue.instruction.numbers]
+        self.parts: dict[tuple[str | int | float, ...], TileRows] = {}
         self.function = model_of(issue.instruction) if issue.instruction.intrinsic is not None else None
         self.limits = extent_limits(issue.instruction) if issue.instruction.intrinsic is not None else {}
 
@@ -157,13 +158,21 @@ class _Executor:
         if (actual := self.core.registers[needed]) != value:
             raise self._error(f"register {needed} is {actual}; it needs {value}", loops)
 
+    def _touched(self, tile: Tile, values: Mapping[str, Any]) -> TileRows:
+        """The rows that an operand touches, found once for the same numbers."""
+        limits = self.limits.get(tile.name, {})
+        key = (tile.name, *(values[name] for name in limits.values()))
+        if key not in self.parts:
+            self.parts[key] = touched_rows(tile, self.strides[tile.name], limits, values)
+        return self.parts[key]
+
     def _machine_rows(
         self, tile: Tile, address: TileAddress, start: int, values: Mapping[str, Any], loops: tuple[int, ...]
     ) -> tuple[_MemoryRows, TileRows, int]:
         """The rows of a memory that a tile touches, and the first one."""
         memory, buffer = tile.memory, address.buffer
         assert memory is not None
-        part = touched_rows(tile, self.strides[tile.name], self.limits.get(tile.name, {}), values)
+        part = self._touched(tile, values)
         if start < 0 or start + part.span > buffer.rows:
             raise self._error(
                 f"operand {tile.name} is rows {start} to {start + part.span - 1} of {buffer.name}, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -20,7 +21,7 @@ class TileRows:
     counts: tuple[int, ...]
     strides: tuple[int, ...]
 
-    @property
+    @cached_property
     def span(self) -> int:
         """Rows from the first one to behind the last one."""
         if 0 in self.counts:

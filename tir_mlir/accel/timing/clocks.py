@@ -189,6 +189,11 @@ def needs_waits(machine: Machine, unit: ExecutionUnit) -> bool:
     return not unit.is_interlocked or any(unit in i.waits for i in machine.instructions.values())
 
 
+def is_ordered_by_hardware(machine: Machine) -> bool:
+    """Whether no program of a machine has to wait for anything."""
+    return not any(needs_waits(machine, unit) or unit.refuses_overflow for unit in machine.units.values())
+
+
 def _token_queues(machine: Machine, cores: int) -> dict[tuple[TokenQueue, int], int]:
     """The numbers of the queues of tokens, by queue and core."""
     queues = dict.fromkeys(i.tokens for i in machine.instructions.values() if i.tokens is not None)

@@ -12,7 +12,7 @@ from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.program import For, Issue, MachineProgram, Node, When
-from tir_mlir.accel.timing.clocks import Clocks, needs_waits
+from tir_mlir.accel.timing.clocks import Clocks, is_ordered_by_hardware
 from tir_mlir.accel.timing.conditions import FREE, ranges
 from tir_mlir.accel.timing.places import TextPlace, executions, places_around, places_in
 from tir_mlir.accel.timing.races import Order, check_order
@@ -33,7 +33,7 @@ def synchronize(placed: PlacedProgram) -> PlacedProgram:
     race that no instruction of the machine can prevent, and for a wait of the program that is wrong.
     """
     machine = placed.program.machine
-    if not any(needs_waits(machine, unit) or unit.refuses_overflow for unit in machine.units.values()):
+    if is_ordered_by_hardware(machine):
         return placed
     program = replace(placed.program, body=_copy(placed.program.body))
     writer = _Writer(program, placed)
