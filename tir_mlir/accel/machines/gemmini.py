@@ -5,6 +5,8 @@ calls those of gemmini.h of ucb-bar/gemmini-rocc-tests. Addresses of the accumul
 there; bit 29 reads 32 bits. A copy from address 0 writes zeros; with a stride of 0 it repeats a row.
 """
 
+# pyright: reportInvalidTypeForm=false
+
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine

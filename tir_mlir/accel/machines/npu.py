@@ -1,6 +1,8 @@
 """An NPU with two cores: each has memories, a product of 32 terms, and channels of a DMA. Calls start instructions; the
 CPU waits for the channels, and for the product, where a row is used again."""
 
+# pyright: reportInvalidTypeForm=false
+
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine

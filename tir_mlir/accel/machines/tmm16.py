@@ -1,5 +1,7 @@
 """The accelerator of the course: products of 16 x 16 tiles of floats, copies by a DMA, and tiles of zeros."""
 
+# pyright: reportInvalidTypeForm=false
+
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine

@@ -5,6 +5,8 @@ config/vta_config.json: sizes). A micro-operation names an entry of each memory;
 instruction has one micro-operation, which its call writes. Units wait for each other by tokens, in four queues.
 """
 
+# pyright: reportInvalidTypeForm=false
+
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
