@@ -223,6 +223,8 @@ class _Reader:
         self.issued = {m.calls[0]: (m, by_intrinsic.get(m.intrinsic.name)) for m in matches}
         self.buffers: dict[ir.Value, MachineBuffer] = {}
         self.names: dict[ir.Value, IntExpr] = {}
+        self.single: dict[ir.Value, Index] = {}
+        """The value of each loop variable that has one."""
         self.taken: set[str] = {"core"} if machine.cores > 1 else set()
         self.taken |= _reserved_words(machine)
         self.around: set[ir.Operation] = {op for call in self.issued for op in walk_ops.parents(call)}
@@ -292,6 +294,8 @@ class _Reader:
             highs = tuple(self._index(i) for i in loop.uppers)
             node = For(var, lows[0], highs, is_over_cores=loop.kind == "core")
             self.names[loop.var] = Dim(var)
+            if loop.const_extent == 1:
+                self.single[loop.var] = loop.lowers[0]
             node.body = self._body(loop.body_ops())
             return node
         if isa(op, AffineIfOp) and not op.results and not op.regions[1].blocks:
@@ -380,7 +384,7 @@ class _Reader:
         own = ir.MemRefType(memref.type).get_strides_and_offset()[0]
         offset = (offset if more is None else offset + more).simplify()
         width = buffer.width
-        row, column = (offset // width).simplify(), (offset % width).simplify()
+        row, column = (offset // width).simplify(), (offset.substitute(self.single) % width).simplify()
         if buffer.memory is not None and column.as_constant() != 0:
             raise LoweringError(f"a tile of {buffer.name} does not begin at a row of {buffer.memory.name}")
         numbers = tuple(Constant(s // width) for s in strides or own)

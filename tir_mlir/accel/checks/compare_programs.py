@@ -84,6 +84,8 @@ class _Comparison:
 
 
 def _computes_nothing(node: Node) -> bool:
+    if isinstance(node, When):  # around a wait that not every iteration needs
+        return all(map(_computes_nothing, node.body))
     return isinstance(node, Issue) and node.instruction.intrinsic is None
 
 
