@@ -22,7 +22,7 @@ from tir_mlir.accel.memory_chart import MemoryChart
 from tir_mlir.accel.program import TO_LOOPS, MachineProgram, read_program
 from tir_mlir.accel.simulate import Simulator
 from tir_mlir.accel.timing import Timeline, measure
-from tir_mlir.accel.timing.clocks import Clocks, is_ordered_by_hardware
+from tir_mlir.accel.timing.clocks import UnitClocks, is_ordered_by_hardware
 from tir_mlir.accel.timing.races import check_order
 from tir_mlir.accel.timing.roofline import Roofline
 from tir_mlir.accel.timing.stream import read_stream
@@ -83,7 +83,7 @@ class MachineFunction:
     def simulate(self, *arrays: np.ndarray[Any, Any]) -> Timeline:
         """Run it on arrays, as a call, and return when its units were busy."""
         if not is_ordered_by_hardware(self.placed.program.machine):
-            check_order(Clocks(read_stream(self.placed.program), self.placed.rows))
+            check_order(UnitClocks(read_stream(self.placed.program), self.placed.rows))
         Simulator(self.placed.program, self.placed.rows).run(arrays)
         return self.timeline
 

@@ -111,7 +111,7 @@ class _Printer:
         body: list[str] = []
         self._body(self.program.body, _INDENT, body, ([], []))
         params = parameters(self.program)
-        used = {b for n in self.program.nodes() for b in _touched(n)}
+        used = {b for n in self.program.nodes() for b in _used_buffers(n)}
         lines = [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
         if loop_over_cores(self.program) is not None:
             lines.append("/* core: the number of the core that calls it */")
@@ -121,9 +121,9 @@ class _Printer:
         return "\n".join([*lines, *body, "}", ""])
 
     def _index(self, expr: IntExpr) -> str:
-        return c_text(self._known(expr))
+        return c_text(self._bound_variables(expr))
 
-    def _known(self, expr: IntExpr) -> IntExpr:
+    def _bound_variables(self, expr: IntExpr) -> IntExpr:
         """An index with loop variables that are at least 0 as sizes, which are, too: C divides these as Python does."""
 
         def leaf(inner: IntExpr) -> IntExpr:
@@ -176,7 +176,7 @@ class _Printer:
                 self._body(node.body, indent + _INDENT, lines, names)
                 lines.append(indent + "}")
             elif not isinstance(node, Allocate):
-                tests = [condition_text(self._known(e), is_equality) for e, is_equality in node.conditions]
+                tests = [condition_text(self._bound_variables(e), is_equality) for e, is_equality in node.conditions]
                 lines.append(f"{indent}if ({' && '.join(tests)}) {{")
                 self._body(node.body, indent + _INDENT, lines, around)
                 lines.append(indent + "}")
@@ -271,11 +271,11 @@ def prototype(name: str, placed: PlacedProgram) -> str:
 
 def _buffers(program: MachineProgram) -> list[MachineBuffer]:
     """All buffers of a program, parameters first."""
-    touched = [b for n in program.nodes() for b in _touched(n)]
+    touched = [b for n in program.nodes() for b in _used_buffers(n)]
     return list(dict.fromkeys([*program.params, *touched]))
 
 
-def _touched(node: Node) -> list[MachineBuffer]:
+def _used_buffers(node: Node) -> list[MachineBuffer]:
     """The buffers that an instruction or a statement uses."""
     if isinstance(node, Issue):
         return [t.buffer for t in node.tiles.values()]
@@ -297,7 +297,7 @@ def _reads_and_writes(node: Node) -> tuple[list[str], list[str]]:
     """The names of the buffers that a node reads only, and of those that it writes."""
     inner = list(walk([node]))
     written = _written(inner) if isinstance(node, For | When) else _written([node])
-    touched = dict.fromkeys(b for n in inner for b in _touched(n))
+    touched = dict.fromkeys(b for n in inner for b in _used_buffers(n))
     return [b.name for b in touched if b not in written], [b.name for b in touched if b in written]
 
 

@@ -51,11 +51,11 @@ class _Setters:
         """A body with what sets registers, and their values after it; `state`: before it."""
         made: list[Node] = []
         for number, node in enumerate(body):
-            wanted = {f: v for f, v in self._wanted(node).items() if not self._is_set_inside(f, node)}
+            wanted = {f: v for f, v in self._values_of(node).items() if not self._is_set_inside(f, node)}
             unmet = {f: v for f, v in wanted.items() if f not in state or not is_same(state[f], v)}
             later: Values = {}
             for follower in reversed(body[number + 1 :] if unmet else ()):
-                later |= self._wanted(follower)
+                later |= self._values_of(follower)
             for issue in self._set(unmet, {**later, **state, **wanted}, node):
                 made.append(issue)
                 state = state | {f: issue.numbers[f.name] for f in issue.instruction.sets}
@@ -63,7 +63,7 @@ class _Setters:
             made.append(node)
         return made, state
 
-    def _wanted(self, node: Node) -> Values:
+    def _values_of(self, node: Node) -> Values:
         """The fields that have one value in a node. Registers belong to a core: nothing is set before the loop over
         them."""
         if isinstance(node, For) and node.is_over_cores:
@@ -72,7 +72,7 @@ class _Setters:
 
     def _is_set_inside(self, field: Field, node: Node) -> bool:
         """Whether what sets a field also sets one that changes inside of a node: it is set there, with that."""
-        wanted, others = self._wanted(node), self.needs[id(node)]
+        wanted, others = self._values_of(node), self.needs[id(node)]
         return any(f not in wanted and f in others for f in self._setter(field, wanted).sets)
 
     def _inner(self, node: Node, state: Values) -> tuple[Node, Values]:

@@ -28,7 +28,7 @@ class MemoryChart:
     def _buffers(self, memory: MemorySpace) -> list[MachineBuffer]:
         return sorted((b for b in self.placed.rows if b.memory == memory), key=lambda b: self.placed.rows[b])
 
-    def most(self, memory: MemorySpace) -> int:
+    def most_rows(self, memory: MemorySpace) -> int:
         """The rows that are in use at once at most."""
         lives = [(self.placed.lives[b], b.rows) for b in self._buffers(memory)]
         return max((sum(r for (f, e), r in lives if f <= first <= e) for (first, _), _ in lives), default=0)
@@ -42,7 +42,7 @@ class MemoryChart:
         lines: list[str] = []
         for memory in self.placed.program.machine.spaces.values():
             buffers = self._buffers(memory)
-            lines.append(f"{memory.name}: {self.most(memory)} of {memory.rows} rows at once")
+            lines.append(f"{memory.name}: {self.most_rows(memory)} of {memory.rows} rows at once")
             longest = max((len(b.name) for b in buffers), default=0)
             for buffer in buffers:
                 first, last = self.placed.lives[buffer]
@@ -65,7 +65,7 @@ class MemoryChart:
     def _draw(self, memory: MemorySpace) -> Picture:
         buffers = self._buffers(memory)
         top = max(self.placed.rows[b] + b.rows for b in buffers)
-        title = f"{memory.name}: {self.most(memory)} of {memory.rows} rows at once"
+        title = f"{memory.name}: {self.most_rows(memory)} of {memory.rows} rows at once"
         parts = [svg.text(PAD, PAD + 8, title, "tir-ink tir-strong")]
         base = PAD + HEAD + HEIGHT
         for number, buffer in enumerate(buffers):

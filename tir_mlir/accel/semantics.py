@@ -98,7 +98,7 @@ def _accessed_elements(instruction: MachineInstruction, limits: tuple[int, ...])
         always: Mask = np.ones(points.shape[1], bool)
         used: dict[int, Mask] = {n: ~always for n in range(len(form.operands))}
         _add_used(form.payload, always, holds, used)
-        used[form.output] = _stored(form.payload, holds, always)
+        used[form.output] = _stored_mask(form.payload, holds, always)
         for number, operand in enumerate(form.operands):
             starts = np.array([[_number(b, sizes)] for b in operand.base])
             indices = (np.array(operand.rows) @ points + starts)[:, used[number]]
@@ -121,7 +121,7 @@ def _all_hold(tree: Tree, holds: Sequence[Mask], always: Mask) -> Mask:
     return np.logical_and.reduce([always, *(holds[n] for n in conditions_in(tree))])
 
 
-def _stored(tree: Tree, holds: Sequence[Mask], always: Mask) -> Mask:
+def _stored_mask(tree: Tree, holds: Sequence[Mask], always: Mask) -> Mask:
     """Where the value of a payload is stored."""
     return _all_hold(tree.children[0], holds, always) if isinstance(tree, OpNode) and tree.op == STORE else always
 

@@ -139,8 +139,8 @@ class _Executor:
             if "w" in tile.access:
                 written.append((rows, part, first, simulator.numbers[address.buffer]))
         for rows, part, first, owner in written:
-            part.of(rows.is_set, first)[...] = True
-            part.of(rows.owner, first)[...] = owner
+            part.view_of(rows.is_set, first)[...] = True
+            part.view_of(rows.owner, first)[...] = owner
         for target in instruction.sets:
             self.core.registers[target] = values[target.name]
         if self.function is not None:
@@ -158,7 +158,7 @@ class _Executor:
         if (actual := self.core.registers[needed]) != value:
             raise self._error(f"register {needed} is {actual}; it needs {value}", loops)
 
-    def _touched(self, tile: Tile, values: Mapping[str, Any]) -> TileRows:
+    def _touched_rows(self, tile: Tile, values: Mapping[str, Any]) -> TileRows:
         """The rows that an operand touches, found once for the same numbers."""
         limits = self.limits.get(tile.name, {})
         key = (tile.name, *(values[name] for name in limits.values()))
@@ -172,7 +172,7 @@ class _Executor:
         """The rows of a memory that a tile touches, and the first one."""
         memory, buffer = tile.memory, address.buffer
         assert memory is not None
-        part = self._touched(tile, values)
+        part = self._touched_rows(tile, values)
         if start < 0 or start + part.span > buffer.rows:
             raise self._error(
                 f"operand {tile.name} is rows {start} to {start + part.span - 1} of {buffer.name}, "
@@ -187,13 +187,13 @@ class _Executor:
             )
         if "r" not in tile.access:
             return rows, part, first
-        if not (is_set := part.of(rows.is_set, first)).all():
+        if not (is_set := part.view_of(rows.is_set, first)).all():
             raise self._error(
                 f"row {part.number(first, ~is_set)} of {memory.name} ({buffer.name}, operand {tile.name}) is read "
                 "before it is written",
                 loops,
             )
-        foreign = part.of(rows.owner, first) != self.simulator.numbers[buffer]
+        foreign = part.view_of(rows.owner, first) != self.simulator.numbers[buffer]
         if foreign.any():
             row = part.number(first, foreign)
             other = list(self.simulator.numbers)[rows.owner[row]].name

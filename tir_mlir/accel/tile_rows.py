@@ -28,7 +28,7 @@ class TileRows:
             return 0
         return 1 + sum((n - 1) * s for n, s in zip(self.counts, self.strides, strict=True))
 
-    def of(self, array: np.ndarray[Any, Any], first: int) -> np.ndarray[Any, Any]:
+    def view_of(self, array: np.ndarray[Any, Any], first: int) -> np.ndarray[Any, Any]:
         """The view of these rows of an array with an entry for each row of the memory."""
         if self.strides == (1,):  # as most are, and much faster
             return array[first : first + self.counts[0]]
@@ -54,7 +54,7 @@ def tile_view(values: np.ndarray[Any, Any], tile: Tile, first: int, strides: Seq
     packed = values[first : first + prod(tile.grid)]
     if not tile.free and len(packed) == prod(tile.grid):
         return packed.view(tile.dtype).reshape(tile.shape)
-    rows = TileRows(tile.grid, tuple(tile.strides_in_rows(strides))).of(values.view(tile.dtype), first)
+    rows = TileRows(tile.grid, tuple(tile.strides_in_rows(strides))).view_of(values.view(tile.dtype), first)
     return as_strided(rows, tile.shape, (*rows.strides[:-1], *_row_strides(tile, rows.itemsize)))
 
 

@@ -43,7 +43,7 @@ class Operands:
 
 
 @dataclass(frozen=True)
-class CModel:
+class CompiledModel:
     """A shared library with the instructions and the memories of a machine."""
 
     machine: Machine
@@ -60,7 +60,7 @@ class CModel:
 class LoadedModel:
     """The C of a machine in this process."""
 
-    model: CModel
+    model: CompiledModel
     code: ctypes.CDLL
     memories: dict[str, Array] = field(default_factory=dict)
     """Its arrays, as rows of elements."""
@@ -107,7 +107,7 @@ class LoadedModel:
 
 
 @contextmanager
-def compiled_model(machine: Machine, source: str | Path | None, state: Mapping[str, str]) -> Iterator[CModel]:
+def compiled_model(machine: Machine, source: str | Path | None, state: Mapping[str, str]) -> Iterator[CompiledModel]:
     """The C model of a machine, compiled; in a folder that is removed at the end.
 
     source: C, or the path of a file of it; None: the header of the machine. state: the arrays of memories, by their
@@ -128,7 +128,7 @@ def compiled_model(machine: Machine, source: str | Path | None, state: Mapping[s
         path.write_text("\n".join(parts) + "\n")
         library = Path(temporary, "model.so")
         _compile(path, library, [f"-I{folder}"] if folder is not None else [])
-        yield CModel(machine, library, {i.name: n for n, i in enumerate(instructions)})
+        yield CompiledModel(machine, library, {i.name: n for n, i in enumerate(instructions)})
 
 
 def _read_code(machine: Machine, source: str | Path | None) -> tuple[str, Path | None]:
@@ -141,7 +141,7 @@ def _read_code(machine: Machine, source: str | Path | None) -> tuple[str, Path |
     if "\n" in text or "{" in text:
         return text, None
     if not Path(text).is_file():
-        raise BuildError(f"check takes C, or the path of a file of it; there is no file {text}")
+        raise BuildError(f"check takes C, or the path of a C file; there is no file {text}")
     return Path(text).read_text(), Path(text).resolve().parent
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tir_mlir.accel.checks.c_model import CModel, LoadedModel, Operands, compiled_model
+from tir_mlir.accel.checks.c_model import CompiledModel, LoadedModel, Operands, compiled_model
 from tir_mlir.accel.checks.guarded_memory import GuardedMemory
 from tir_mlir.accel.checks.trials import (
     KINDS,
+    InstructionTrial,
     RegisterState,
-    Trial,
     facts,
     required_registers,
     sequence_trials,
@@ -109,7 +109,9 @@ def check_instructions(
     return MachineCheck(str(machine), differences, calls, setters)
 
 
-def _run_isolated(model: CModel, runs: Sequence[Sequence[Trial]], random: np.random.Generator) -> str | None:
+def _run_isolated(
+    model: CompiledModel, runs: Sequence[Sequence[InstructionTrial]], random: np.random.Generator
+) -> str | None:
     """The first difference in runs, in a process of their own, or how this ended."""
     for trial in [t for run in runs for t in run]:
         _prepare(trial)
@@ -126,7 +128,7 @@ def _run_isolated(model: CModel, runs: Sequence[Sequence[Trial]], random: np.ran
     return f"the C crashes: {end.reason}; it reads or writes beyond an operand or an array{call}"
 
 
-def _prepare(trial: Trial) -> None:
+def _prepare(trial: InstructionTrial) -> None:
     """Do here what uses MLIR, whose threads a fork does not have; the results are kept."""
     instruction = trial.instruction
     facts(instruction)
@@ -144,10 +146,13 @@ def _call_once(instruction: MachineInstruction) -> None:
 
 
 def _run(
-    model: CModel, runs: Sequence[Sequence[Trial]], random: np.random.Generator, tell: Callable[[str], None]
+    model: CompiledModel,
+    runs: Sequence[Sequence[InstructionTrial]],
+    random: np.random.Generator,
+    tell: Callable[[str], None],
 ) -> str | None:
     loaded = model.load()
-    comparison = _Comparison(loaded, RegisterState(model.machine), random, tell)
+    comparison = _InstructionComparison(loaded, RegisterState(model.machine), random, tell)
     for trials in runs:
         comparison.begin()
         for trial in trials:
@@ -171,7 +176,7 @@ class _HostTile:
 
 
 @dataclass
-class _Comparison:
+class _InstructionComparison:
     """The state of a machine by its C, and by the descriptions."""
 
     loaded: LoadedModel
@@ -195,16 +200,16 @@ class _Comparison:
         for setter in self.registers.scramble(self.random, {}):
             self._set(setter)
 
-    def _set(self, setter: Trial) -> None:
+    def _set(self, setter: InstructionTrial) -> None:
         self.tell(self._place(setter))
         self.history.append(str(setter))
         self.loaded.call(setter.instruction, Operands({}, {}, {}, setter.numbers))
 
-    def _place(self, trial: Trial) -> str:
+    def _place(self, trial: InstructionTrial) -> str:
         before = "; ".join(self.history[-6:])
         return f"{trial}, {KINDS[trial.kind]}" + (f"\n    after {before}" if before else "")
 
-    def difference(self, trial: Trial) -> str | None:
+    def difference(self, trial: InstructionTrial) -> str | None:
         """Call an instruction, and compare the state after it."""
         self._set_registers(required_registers(trial))
         if trial.is_fresh:
@@ -233,7 +238,7 @@ class _Comparison:
             for setter in calls():
                 self._set(setter)
 
-    def _renew_tiles(self, trial: Trial) -> None:
+    def _renew_tiles(self, trial: InstructionTrial) -> None:
         for tile in trial.instruction.tiles:
             if tile.memory is None:
                 continue
@@ -243,7 +248,7 @@ class _Comparison:
             for state in (self.loaded.memories, self.expected):
                 state[tile.memory.name].view(np.dtype(tile.dtype))[rows] = values.reshape(rows.size, -1)
 
-    def _host_tile(self, trial: Trial, tile: Tile, accessed: Mask) -> _HostTile:
+    def _host_tile(self, trial: InstructionTrial, tile: Tile, accessed: Mask) -> _HostTile:
         strides = trial.strides[tile.name]
         offsets = _offsets(tile, strides)
         count = int(offsets[accessed].max()) + 1 if accessed.any() else 0
@@ -259,7 +264,7 @@ class _Comparison:
         view = np.lib.stride_tricks.as_strided(values, tile.shape, [s * dtype.itemsize for s in strides])
         return _HostTile(given, address, values, view, count)
 
-    def _describe(self, trial: Trial, hosts: Mapping[str, _HostTile]) -> None:
+    def _describe(self, trial: InstructionTrial, hosts: Mapping[str, _HostTile]) -> None:
         """Do what the description says, on the expected state."""
         arguments: list[Array] = []
         for tile in trial.instruction.tiles:
@@ -271,7 +276,7 @@ class _Comparison:
         numbers = [trial.numbers[n.name] for n in trial.instruction.numbers]
         model_of(trial.instruction)(*in_order(trial.instruction, arguments, numbers))
 
-    def _differences(self, trial: Trial, hosts: Mapping[str, _HostTile]) -> Iterator[str]:
+    def _differences(self, trial: InstructionTrial, hosts: Mapping[str, _HostTile]) -> Iterator[str]:
         for name, meant in self.expected.items():
             got = self.loaded.memories[name]
             if np.array_equal(got.view(np.uint8), meant.view(np.uint8)):
@@ -282,14 +287,14 @@ class _Comparison:
             if tile.memory is None:
                 yield from _host_differences(trial, tile, hosts[tile.name])
 
-    def _row_differences(self, trial: Trial, memory: str, written_tiles: Sequence[Tile]) -> Iterator[str]:
+    def _row_differences(self, trial: InstructionTrial, memory: str, written_tiles: Sequence[Tile]) -> Iterator[str]:
         got, meant = self.loaded.memories[memory], self.expected[memory]
         outside: Mask = np.ones(len(got), bool)
         for tile in written_tiles:
             numbers = trial.row_numbers(tile)
             outside[numbers.reshape(-1)] = False
             mine, theirs = (a.view(tile.dtype)[numbers] for a in (got, meant))
-            same = _near(mine, theirs, _terms(trial.instruction))
+            same = _agree(mine, theirs, _terms(trial.instruction))
             for place in np.argwhere(np.logical_not(same))[:1]:
                 *index, column = map(int, place)
                 inner = map(int, np.unravel_index(column, tile.row))
@@ -312,7 +317,7 @@ def _offsets(tile: Tile, strides: Sequence[int]) -> Points:
     return np.tensordot(np.array(strides), np.indices(tile.shape), 1)
 
 
-def _host_differences(trial: Trial, tile: Tile, host: _HostTile) -> Iterator[str]:
+def _host_differences(trial: InstructionTrial, tile: Tile, host: _HostTile) -> Iterator[str]:
     got, meant = host.given.view(host.expected.dtype), host.expected[: host.count]
     if np.array_equal(got.view(np.uint8), meant.view(np.uint8)):
         return
@@ -320,7 +325,7 @@ def _host_differences(trial: Trial, tile: Tile, host: _HostTile) -> Iterator[str
     inside: Mask = np.zeros(max(host.count, int(offsets.max()) + 1), bool)
     inside[offsets] = True
     loose = inside[: host.count] if "w" in tile.access else np.zeros(host.count, bool)
-    same = _near(got, meant, _terms(trial.instruction)) & loose
+    same = _agree(got, meant, _terms(trial.instruction)) & loose
     same |= (got.view(np.uint8) == meant.view(np.uint8)).reshape(host.count, -1).all(-1)
     for (offset,) in np.argwhere(np.logical_not(same))[:1]:
         if not inside[offset]:
@@ -331,7 +336,7 @@ def _host_differences(trial: Trial, tile: Tile, host: _HostTile) -> Iterator[str
         yield f"{tile.name}[{index}] is {got[offset]}; the description gives {meant[offset]}{wrong}"
 
 
-def _near(got: Array, meant: Array, terms: int) -> Mask:
+def _agree(got: Array, meant: Array, terms: int) -> Mask:
     """Which elements agree: floats within the rounding error of a sum of so many terms."""
     if got.dtype.kind != "f":
         return np.equal(got, meant)

@@ -11,13 +11,13 @@ from tir_mlir.dialect.symbolic import IntExpr, as_expr, equal
 
 def program_difference(program: MachineProgram, scheduled: MachineProgram) -> str | None:
     """The first difference, but for instructions that compute nothing: they set registers, or wait."""
-    comparison = _Comparison()
+    comparison = _ProgramComparison()
     for mine, theirs in zip(program.params, scheduled.params, strict=True):
         comparison.buffers[mine] = theirs
     return comparison.body(program.body, scheduled.body)
 
 
-class _Comparison:
+class _ProgramComparison:
     def __init__(self) -> None:
         self.buffers: dict[MachineBuffer, MachineBuffer] = {}
         """Those of the schedule, by those of the program."""

@@ -39,7 +39,7 @@ Numbers = dict[str, int | float]
 
 
 @dataclass(frozen=True)
-class Trial:
+class InstructionTrial:
     """One call of an instruction."""
 
     instruction: MachineInstruction
@@ -75,7 +75,7 @@ class Trial:
     def row_numbers(self, tile: Tile) -> Points:
         """Their numbers, by the first indices of the tile."""
         assert tile.memory is not None
-        return self.tile_rows(tile).of(np.arange(tile.memory.rows), self.rows[tile.name])
+        return self.tile_rows(tile).view_of(np.arange(tile.memory.rows), self.rows[tile.name])
 
 
 @lru_cache(maxsize=256)
@@ -87,7 +87,7 @@ def facts(instruction: MachineInstruction) -> DescriptionFacts:
         return facts_of(parsed.func.op)
 
 
-def values_of_kind(trial: Trial, dtype: str, count: int, random: np.random.Generator) -> Array:
+def values_of_kind(trial: InstructionTrial, dtype: str, count: int, random: np.random.Generator) -> Array:
     """Data for a tile of an instruction: those at the ends depend on its numbers, as on the constants it has."""
     type_, known = np.dtype(dtype), facts(trial.instruction)
     given = [float(trial.numbers[n.name]) for n in trial.instruction.numbers if np.dtype(n.dtype).kind == "f"]
@@ -100,7 +100,9 @@ def values_of_kind(trial: Trial, dtype: str, count: int, random: np.random.Gener
     return values
 
 
-def single_trials(machine: Machine, instruction: MachineInstruction, random: np.random.Generator) -> Iterator[Trial]:
+def single_trials(
+    machine: Machine, instruction: MachineInstruction, random: np.random.Generator
+) -> Iterator[InstructionTrial]:
     """Calls of one instruction: its sizes at both ends with each kind of data, then each value of each size."""
     kinds = kinds_of(instruction)
     for count, sizes in enumerate(_sizes(instruction, kinds, random)):
@@ -109,10 +111,10 @@ def single_trials(machine: Machine, instruction: MachineInstruction, random: np.
         strides = _strides(instruction, count, numbers, random)
         where = ("first", "last", "same")[count] if count < 3 else "any"
         rows = place_rows(machine, instruction, strides, where, random)
-        yield Trial(instruction, numbers, rows, strides, kind, count % 2 == 0)
+        yield InstructionTrial(instruction, numbers, rows, strides, kind, count % 2 == 0)
 
 
-def sequence_trials(machine: Machine, random: np.random.Generator) -> Iterator[list[Trial]]:
+def sequence_trials(machine: Machine, random: np.random.Generator) -> Iterator[list[InstructionTrial]]:
     """Sequences of instructions that use rows of each other."""
     instructions = [i for i in machine.instructions.values() if i.intrinsic is not None]
     for count in range(_SEQUENCES if instructions else 0):
@@ -125,7 +127,7 @@ def sequence_trials(machine: Machine, random: np.random.Generator) -> Iterator[l
             numbers = _numbers(instruction, sizes, kind, random)
             strides = _strides(instruction, 1, numbers, random)
             rows = place_rows(machine, instruction, strides, "near", random)
-            trials.append(Trial(instruction, numbers, rows, strides, kind, count % 2 == 0, is_fresh=False))
+            trials.append(InstructionTrial(instruction, numbers, rows, strides, kind, count % 2 == 0, is_fresh=False))
         yield trials
 
 
@@ -156,7 +158,7 @@ def _numbers(instruction: MachineInstruction, sizes: Numbers, kind: int, random:
     indices = index_numbers(instruction)
     for number in instruction.numbers:
         if number.limits is not None:
-            found[number.name] = within(number.limits, kind, random)
+            found[number.name] = value_within(number.limits, kind, random)
         elif number.name not in found:
             dtype = np.dtype("uint8" if number.name in indices else number.dtype)  # a size is never negative
             if dtype.kind == "f" and kind == RUNS - 1:  # such that products with it are exact, and ties
@@ -166,7 +168,7 @@ def _numbers(instruction: MachineInstruction, sizes: Numbers, kind: int, random:
     return found
 
 
-def within(limits: Between, kind: int, random: np.random.Generator) -> int | float:
+def value_within(limits: Between, kind: int, random: np.random.Generator) -> int | float:
     """A number that a field takes: at an end, or anywhere."""
     share = (0.0, 1.0)[kind % 2] if kind < 2 else float(random.random())
     value = limits.low + share * (limits.high - limits.low)
@@ -297,20 +299,20 @@ class RegisterState:
         self.machine = machine
         self.values: dict[Field, int | float] = {}
 
-    def scramble(self, random: np.random.Generator, kept: Mapping[Field, int | float]) -> list[Trial]:
+    def scramble(self, random: np.random.Generator, kept: Mapping[Field, int | float]) -> list[InstructionTrial]:
         """Calls that set registers to something else, by instructions that set none of those that are kept."""
         setters = [i for i in self.machine.instructions.values() if i.sets and not any(f in kept for f in i.sets)]
-        return self.require({f: self._other(f, random) for i in setters for f in i.sets}, random)
+        return self.require({f: self._other_value(f, random) for i in setters for f in i.sets}, random)
 
-    def _other(self, target: Field, random: np.random.Generator) -> int | float:
+    def _other_value(self, target: Field, random: np.random.Generator) -> int | float:
         if target.limits is not None:
-            return within(target.limits, 2, random)
+            return value_within(target.limits, 2, random)
         number = int(random.integers(1, 100))
         if np.dtype(target.dtype).kind == "b":
             return bool(number % 2)
         return number / 8 if np.dtype(target.dtype).kind == "f" else number
 
-    def require(self, wanted: Mapping[Field, int | float], random: np.random.Generator) -> list[Trial]:
+    def require(self, wanted: Mapping[Field, int | float], random: np.random.Generator) -> list[InstructionTrial]:
         """Calls that set registers to these values, where they have others."""
         calls = []
         unmet = {f: v for f, v in wanted.items() if self.values.get(f) != v}
@@ -318,15 +320,15 @@ class RegisterState:
             target = next(iter(unmet))
             able = [i for i in self.machine.instructions.values() if target in i.sets]
             setter = max(able, key=lambda i: sum(f in unmet for f in i.sets))
-            values = {f: wanted.get(f, self.values.get(f, self._other(f, random))) for f in setter.sets}
+            values = {f: wanted.get(f, self.values.get(f, self._other_value(f, random))) for f in setter.sets}
             self.values |= values
             rest = {n.name: 0 for n in setter.numbers}
-            calls.append(Trial(setter, {**rest, **{f.name: v for f, v in values.items()}}))
+            calls.append(InstructionTrial(setter, {**rest, **{f.name: v for f, v in values.items()}}))
             unmet = {f: v for f, v in unmet.items() if f not in setter.sets}
         return calls
 
 
-def required_registers(trial: Trial) -> dict[Field, int | float]:
+def required_registers(trial: InstructionTrial) -> dict[Field, int | float]:
     """The values that a call needs registers to have."""
     found: dict[Field, int | float] = {}
     for target, source in trial.instruction.needs.items():

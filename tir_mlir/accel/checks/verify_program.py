@@ -77,7 +77,7 @@ class _Fault:
         return f"{lines}\n  {stream.line(self.place)}"
 
 
-def _first(wrong: NDArray[np.bool_]) -> int | None:
+def _first_index(wrong: NDArray[np.bool_]) -> int | None:
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
@@ -89,7 +89,7 @@ def _bounds(stream: Stream, rows: Mapping[MachineBuffer, int]) -> Iterator[_Faul
             if tile.memory is None:
                 low, high = _host_range(made, tile.name)
                 size = int(np.prod(buffer.shape))
-                if (n := _first((low < 0) | (high > size))) is not None:
+                if (n := _first_index((low < 0) | (high > size))) is not None:
                     what = (
                         f"operand {tile.name} is elements {low[n]} to {high[n] - 1} of {buffer.name}, which has {size}"
                     )
@@ -99,11 +99,11 @@ def _bounds(stream: Stream, rows: Mapping[MachineBuffer, int]) -> Iterator[_Faul
             used = ends > starts
             low = np.where(used, starts, 0).min(1, initial=0)
             high = np.where(used, ends, 0).max(1, initial=0)
-            if (n := _first((low < 0) | (high > buffer.rows))) is not None:
+            if (n := _first_index((low < 0) | (high > buffer.rows))) is not None:
                 first = int(made.starts[tile.name][n])
                 what = f"operand {tile.name} is rows {first} to {high[n] - 1} of {buffer.name}, which has {buffer.rows}"
                 yield _Fault(int(made.places[n]), what)
-            elif (n := _first(high + rows[buffer] > tile.memory.rows)) is not None:
+            elif (n := _first_index(high + rows[buffer] > tile.memory.rows)) is not None:
                 last = rows[buffer] + high[n] - 1
                 what = f"operand {tile.name} ends at row {last}; {tile.memory.name} has {tile.memory.rows}"
                 yield _Fault(int(made.places[n]), what)
@@ -258,17 +258,17 @@ def _field_faults(field: Field, tables: Sequence[Executions]) -> Iterator[_Fault
         return
     places = np.concatenate([m.places for m in (*setters, *users)])
     values = np.concatenate(
-        [*(_as_floats(m.numbers[field.name]) for m in setters), *(_needed(m, field) for m in users)]
+        [*(_as_floats(m.numbers[field.name]) for m in setters), *(_needed_values(m, field) for m in users)]
     )
     sets = np.arange(len(places)) < sum(m.count for m in setters)
     order = np.argsort(places, kind="stable")
     places, values, sets = places[order], values[order], sets[order]
     last = np.maximum.accumulate(np.where(sets, np.arange(len(places)), -1))
     never = ~sets & (last < 0)
-    if (n := _first(never)) is not None:
+    if (n := _first_index(never)) is not None:
         yield _Fault(int(places[n]), f"register {field} was never set; it needs {values[n]:g}")
     wrong = ~sets & (last >= 0) & (values[np.maximum(last, 0)] != values)
-    if (n := _first(wrong)) is not None:
+    if (n := _first_index(wrong)) is not None:
         what = f"register {field} is {values[last[n]]:g}; it needs {values[n]:g}"
         yield _Fault(int(places[n]), what, int(places[last[n]]), "; set by")
 
@@ -277,7 +277,7 @@ def _as_floats(numbers: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.f
     return numbers.astype(np.float64)
 
 
-def _needed(made: Executions, field: Field) -> NDArray[np.float64]:
+def _needed_values(made: Executions, field: Field) -> NDArray[np.float64]:
     source = made.issue.instruction.needs[field]
     if isinstance(source, Number):
         return _as_floats(made.numbers[source.name])

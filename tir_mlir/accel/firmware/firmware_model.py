@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
-class Tensor:
+class FirmwareTensor:
     """A tensor: its C name, and where it is.
 
     place: "argument" of the function that runs the model, "weight", or "arena".
@@ -52,7 +52,7 @@ class FirmwareCall:
     """A call of a function of a machine, or of the CPU, on tensors."""
 
     function: str
-    operands: tuple[Tensor, ...]
+    operands: tuple[FirmwareTensor, ...]
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class FirmwareModel:
     """
 
     name: str
-    arguments: Sequence[Tensor]
+    arguments: Sequence[FirmwareTensor]
     calls: Sequence[FirmwareCall]
     weights: Mapping[str, Array] = field(default_factory=dict[str, Array])
-    copies: Sequence[tuple[Tensor, Tensor]] = ()
+    copies: Sequence[tuple[FirmwareTensor, FirmwareTensor]] = ()
     arena_bytes: int = 0
 
-    def tensors(self, place: str) -> list[Tensor]:
+    def tensors(self, place: str) -> list[FirmwareTensor]:
         """The tensors of a place that calls and copies use, each once."""
         used = [t for call in self.calls for t in call.operands] + [t for pair in self.copies for t in pair]
         return list(dict.fromkeys(t for t in used if t.place == place))
@@ -85,17 +85,17 @@ def of_functions(name: str, functions: Mapping[str, PlacedProgram], constants: M
     params = [(f, p) for f, placed in functions.items() for p in placed.program.params]
     names = identifiers([p.name if is_one else f"{f}_{p.name}" for f, p in params], {name, f"{name}_run", *functions})
     left, weights = dict(constants), dict[str, Array]()
-    arguments: list[Tensor] = []
-    operands: dict[str, list[Tensor]] = {f: [] for f in functions}
+    arguments: list[FirmwareTensor] = []
+    operands: dict[str, list[FirmwareTensor]] = {f: [] for f in functions}
     for (function, param), c_name in zip(params, names, strict=True):
         is_written = param in written_buffers(functions[function].program)
         key = next((k for k in (f"{function}.{param.name}", param.name) if k in constants), None)
         if key is None:
-            tensor = Tensor(c_name, param.shape, param.dtype, "argument", 0, is_written)
+            tensor = FirmwareTensor(c_name, param.shape, param.dtype, "argument", 0, is_written)
             arguments.append(tensor)
         else:
             left.pop(key, None)
-            tensor = Tensor(f"{name}_{c_name}", param.shape, param.dtype, "weight")
+            tensor = FirmwareTensor(f"{name}_{c_name}", param.shape, param.dtype, "weight")
             weights[tensor.name] = _constant(key, constants[key], tensor, is_written)
         operands[function].append(tensor)
     if left:
@@ -104,7 +104,7 @@ def of_functions(name: str, functions: Mapping[str, PlacedProgram], constants: M
     return FirmwareModel(name, arguments, [FirmwareCall(f, tuple(t)) for f, t in operands.items()], weights)
 
 
-def _constant(key: str, value: object, tensor: Tensor, is_written: bool) -> Array:
+def _constant(key: str, value: object, tensor: FirmwareTensor, is_written: bool) -> Array:
     array = np.asarray(value)
     if is_written:
         raise BuildError(f"constants[{key!r}]: the program writes this parameter, so that it is not a constant")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tir_mlir.accel.addresses import PlacedProgram, place_temporaries
-from tir_mlir.accel.firmware.firmware_model import Array, FirmwareCall, FirmwareModel, Tensor
+from tir_mlir.accel.firmware.firmware_model import Array, FirmwareCall, FirmwareModel, FirmwareTensor
 from tir_mlir.accel.program import Allocate, HostCode, Issue, MachineBuffer, MachineProgram, walk
 from tir_mlir.accel.semantics import compiled_statements
 from tir_mlir.runtime.drivers.c_entry import identifiers
@@ -30,7 +30,7 @@ def fold_constants(
         nodes = _foldable(placed.program, known) if operands else []
         if not nodes:
             continue
-        made[name], new_params = _without(placed, nodes, known)
+        made[name], new_params = _drop_statements(placed, nodes, known)
         for place in places:
             calls[place] = _fold_call(calls[place], placed.program, nodes, new_params, weights)
     used = {t.name for call in calls for t in call.operands}
@@ -71,7 +71,7 @@ def _written(node: object) -> set[MachineBuffer]:
     return set(node.written) if isinstance(node, HostCode) else set()
 
 
-def _without(
+def _drop_statements(
     placed: PlacedProgram, nodes: Sequence[HostCode], known: set[MachineBuffer]
 ) -> tuple[PlacedProgram, list[MachineBuffer]]:
     """The program without statements, whose results are parameters; and its parameters."""
@@ -109,5 +109,5 @@ def _fold_call(
         source = next(b for n in nodes if param in n.written for b in n.buffers if b in given)
         (name,) = identifiers([f"{given[source].name}_{param.name}"], weights)
         weights[name] = values[param]
-        operands.append(Tensor(name, param.shape, param.dtype, "weight"))
+        operands.append(FirmwareTensor(name, param.shape, param.dtype, "weight"))
     return FirmwareCall(call.function, tuple(operands))

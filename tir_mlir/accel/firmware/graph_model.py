@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tir_mlir.accel.addresses import PlacedProgram, place_buffers
-from tir_mlir.accel.firmware.firmware_model import Array, FirmwareCall, FirmwareModel, Tensor
+from tir_mlir.accel.firmware.firmware_model import Array, FirmwareCall, FirmwareModel, FirmwareTensor
 from tir_mlir.accel.firmware.write import write_firmware
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.program import TO_LOOPS, read_program
@@ -115,7 +115,7 @@ class _PlanReader:
         plain = [c.replace("tir.", "").replace(".", "_") for c in (*self.packed, *self.symbols)]
         c_names = identifiers([f"{self.name}_{p}" for p in plain], {f"{self.name}_run"})
         self.functions = dict(zip((*self.packed, *self.symbols), c_names, strict=True))
-        self.tensors: dict[BufferSlot, Tensor] = {}
+        self.tensors: dict[BufferSlot, FirmwareTensor] = {}
         self.taken: set[str] = {*c_names, "arena", "i"}
         self.weight_names = {offset: n for n, (offset, _) in reversed(self.plan.weights.items())}
 
@@ -140,7 +140,7 @@ class _PlanReader:
         values = {t.name: _slice(weights, slot.index, t) for slot, t in used.items()}
         return FirmwareModel(self.name, arguments, calls, values, copies, plan.arena.total)
 
-    def _tensor(self, slot: BufferSlot, wish: str) -> Tensor:
+    def _tensor(self, slot: BufferSlot, wish: str) -> FirmwareTensor:
         """The tensor of a slot, seen as its type; an argument has one name, whatever its shape is taken for."""
         shape = tuple(int(n) for n in slot.type.shape)
         same = next((t for s, t in self.tensors.items() if s.space == slot.space and s.index == slot.index), None)
@@ -154,12 +154,12 @@ class _PlanReader:
         offsets = self.plan.arena.offsets or ()
         start = offsets[slot.index] if slot.space == ARENA else 0
         is_written = slot.space in (OUTPUT, ARENA) or (slot.space == INPUT and slot.index in self.plan.donated.values())
-        made = Tensor(c_name, shape, slot.type.dtype, place, start, is_written)
+        made = FirmwareTensor(c_name, shape, slot.type.dtype, place, start, is_written)
         self.tensors[slot] = made
         return made
 
 
-def _slice(weights: Array, start: int, tensor: Tensor) -> Array:
+def _slice(weights: Array, start: int, tensor: FirmwareTensor) -> Array:
     """The values of a weight; numbers of 16 bits as their bits."""
     dtype = np.dtype({"float16": "uint16", "bfloat16": "uint16"}.get(tensor.dtype, tensor.dtype))
     raw = weights.view(np.uint8).reshape(-1)[start : start + tensor.elements * dtype.itemsize]

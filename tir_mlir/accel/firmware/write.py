@@ -15,7 +15,7 @@ from pathlib import Path
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.c_source import ALIGNED, array_text, print_c, prototype
 from tir_mlir.accel.cores import loop_over_cores
-from tir_mlir.accel.firmware.firmware_model import FirmwareModel, Tensor
+from tir_mlir.accel.firmware.firmware_model import FirmwareModel, FirmwareTensor
 from tir_mlir.accel.firmware.fold_constants import fold_constants
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.drivers.c_entry import C_TYPES, identifier
@@ -89,7 +89,7 @@ def _run(model: FirmwareModel, functions: Mapping[str, PlacedProgram]) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _array(tensor: Tensor) -> str:
+def _array(tensor: FirmwareTensor) -> str:
     """The declaration of a constant array."""
     return f"const {C_TYPES[tensor.dtype]} {tensor.name}[{tensor.elements}]"
 

@@ -14,7 +14,7 @@ from tir_mlir.graph.transforms.patches import every
 
 
 @dataclass(frozen=True)
-class Form:
+class LayerForm:
     """A program of a layer, without what follows it.
 
     axis: of the channels in the result of the layer. operands: writes what the program reads before a node.
@@ -25,7 +25,7 @@ class Form:
     operands: Callable[[NodeCall], list[ir.Value]]
 
 
-def forms_of(layer: NodeCall) -> list[Form]:
+def forms_of(layer: NodeCall) -> list[LayerForm]:
     """The programs that compute a layer, the best first; none for one that is not a product of matrices."""
     shapes = [*layer.shape, *(size for value in layer.args[:2] for size in layer.shape_of(value))]
     if any(isinstance(size, str) for size in shapes):
@@ -42,7 +42,7 @@ def forms_of(layer: NodeCall) -> list[Form]:
     return []
 
 
-def _dense(layer: NodeCall, dtypes: tuple[str, str, str]) -> Form:
+def _dense(layer: NodeCall, dtypes: tuple[str, str, str]) -> LayerForm:
     """dense(x, w): x times w transposed."""
     x, w = layer.args[:2]
     *rows, depth = _sizes(layer, x)
@@ -50,12 +50,12 @@ def _dense(layer: NodeCall, dtypes: tuple[str, str, str]) -> Form:
     program = ProductProgram((), prod(rows), columns, depth, dtypes)
 
     def operands(at: NodeCall) -> list[ir.Value]:
-        return [_shaped(at, x, (prod(rows), depth)), at.permute(w, [1, 0])]
+        return [_reshape_to(at, x, (prod(rows), depth)), at.permute(w, [1, 0])]
 
-    return Form(program, len(layer.shape) - 1, operands)
+    return LayerForm(program, len(layer.shape) - 1, operands)
 
 
-def _matmul(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[Form]:
+def _matmul(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[LayerForm]:
     """matmul(x, w), of one matrix w for all, or one for each of x."""
     x, w = layer.args[:2]
     left, right = _sizes(layer, x), _sizes(layer, w)
@@ -68,12 +68,12 @@ def _matmul(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[Form]:
     shapes = (*batch, rows, left[-1]), (*batch, *right[-2:])
 
     def operands(at: NodeCall) -> list[ir.Value]:
-        return [_shaped(at, value, shape) for value, shape in zip((x, w), shapes, strict=True)]
+        return [_reshape_to(at, value, shape) for value, shape in zip((x, w), shapes, strict=True)]
 
-    return [Form(program, len(layer.shape) - 1, operands)]
+    return [LayerForm(program, len(layer.shape) - 1, operands)]
 
 
-def _convolution(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[Form]:
+def _convolution(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[LayerForm]:
     """conv2d(x, w) of an image with its channels last."""
     attrs = layer.attrs
     image, kernel = layer.args[:2]
@@ -98,10 +98,10 @@ def _convolution(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[Form]:
 
     window = {name: attrs[name] for name in ("strides", "padding", "dilation")}
     window |= {"pad_value": value, "kernel": list(taps)}
-    return [Form(program, 3, operands), _patches(layer, dtypes, window, taps)]
+    return [LayerForm(program, 3, operands), _patches(layer, dtypes, window, taps)]
 
 
-def _pixels(layer: NodeCall, dtypes: tuple[str, str, str]) -> Form:
+def _pixels(layer: NodeCall, dtypes: tuple[str, str, str]) -> LayerForm:
     """A convolution of single pixels: each is a row."""
     image, kernel = layer.args[:2]
     outputs, channels = _sizes(layer, kernel)[:2]
@@ -111,10 +111,12 @@ def _pixels(layer: NodeCall, dtypes: tuple[str, str, str]) -> Form:
         matrix = at.reshape(kernel, (outputs, channels))
         return [at.reshape(image, (rows, channels)), at.permute(matrix, [1, 0])]
 
-    return Form(ProductProgram((), rows, outputs, channels, dtypes), 3, operands)
+    return LayerForm(ProductProgram((), rows, outputs, channels, dtypes), 3, operands)
 
 
-def _patches(layer: NodeCall, dtypes: tuple[str, str, str], window: Mapping[str, object], taps: Sequence[int]) -> Form:
+def _patches(
+    layer: NodeCall, dtypes: tuple[str, str, str], window: Mapping[str, object], taps: Sequence[int]
+) -> LayerForm:
     """A convolution as a product with patches of the image, which the CPU copies."""
     image, kernel = layer.args[:2]
     outputs, channels = _sizes(layer, kernel)[:2]
@@ -125,12 +127,12 @@ def _patches(layer: NodeCall, dtypes: tuple[str, str, str], window: Mapping[str,
         matrix = at.reshape(at.permute(kernel, [2, 3, 1, 0]), (depth, outputs))
         return [patches, matrix]
 
-    return Form(ProductProgram((), rows, outputs, depth, dtypes), 3, operands)
+    return LayerForm(ProductProgram((), rows, outputs, depth, dtypes), 3, operands)
 
 
 def _sizes(call: NodeCall, value: ir.Value) -> tuple[int, ...]:
     return tuple(map(int, call.shape_of(value)))
 
 
-def _shaped(at: NodeCall, value: ir.Value, shape: tuple[int, ...]) -> ir.Value:
+def _reshape_to(at: NodeCall, value: ir.Value, shape: tuple[int, ...]) -> ir.Value:
     return value if at.shape_of(value) == shape else at.reshape(value, shape)

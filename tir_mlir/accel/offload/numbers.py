@@ -20,12 +20,12 @@ def with_numbers(
         if isinstance(source, Number) and source.name in numbers
     }
 
-    def changed(body: Sequence[Node]) -> list[Node]:
-        return [_changed(node) for node in body]
+    def replace_body(body: Sequence[Node]) -> list[Node]:
+        return [_replace_node(node) for node in body]
 
-    def _changed(node: Node) -> Node:
+    def _replace_node(node: Node) -> Node:
         if isinstance(node, For | When):
-            return replace(node, body=changed(node.body))
+            return replace(node, body=replace_body(node.body))
         if not isinstance(node, Issue):
             return node
         own: dict[str, Value] = {f.name: float(fields[f]) for f in node.instruction.sets if f in fields}
@@ -33,4 +33,4 @@ def with_numbers(
             own |= {name: float(number) for name, number in numbers.items()}
         return replace(node, numbers={**node.numbers, **own}) if own else node
 
-    return replace(program, body=changed(program.body))
+    return replace(program, body=replace_body(program.body))

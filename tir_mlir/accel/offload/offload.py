@@ -17,7 +17,7 @@ from tir_mlir.accel.firmware.graph_model import write_graph
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping import Mapping as MachineMapping
 from tir_mlir.accel.mapping import map_program
-from tir_mlir.accel.offload.forms import Form, forms_of
+from tir_mlir.accel.offload.forms import LayerForm, forms_of
 from tir_mlir.accel.offload.layers import LayerEnd, LayerReader, layers_of, multiplications
 from tir_mlir.accel.offload.numbers import with_numbers
 from tir_mlir.accel.offload.programs import Program, Stored, largest_sum
@@ -166,7 +166,7 @@ class _Offload:
         for end in self.reader.ends(call, forms[0].axis) if forms else []:
             for form in forms:
                 program = self._program(end, form.program)
-                name = program if isinstance(program, TirError) else self._mapped(program)
+                name = program if isinstance(program, TirError) else self._map_once(program)
                 if isinstance(name, TirError) or isinstance(program, TirError):
                     reason = str(name).splitlines()[0]
                     notes.append(reason)
@@ -199,7 +199,7 @@ class _Offload:
             return int(np.iinfo(self.rewriter.type_of(value).dtype).max)
         return int(np.abs(array.astype(np.int64)).max(initial=0))
 
-    def _mapped(self, program: Program) -> str | TirError:
+    def _map_once(self, program: Program) -> str | TirError:
         """The name of a program that the machine computes; or why it does not."""
         if program in self.names:
             return self.names[program]
@@ -221,7 +221,7 @@ class _Offload:
         self.programs[name] = OffloadedProgram(name, program, mapping)
         return name
 
-    def _replace(self, call: NodeCall, end: LayerEnd, form: Form, name: str, note: str) -> None:
+    def _replace(self, call: NodeCall, end: LayerEnd, form: LayerForm, name: str, note: str) -> None:
         """Call the program for a layer."""
         mapped, at = self.programs[name], end.value
         program = mapped.program

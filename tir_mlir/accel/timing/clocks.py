@@ -66,7 +66,7 @@ class Times:
     blocked: Integers
 
 
-class Clocks:
+class UnitClocks:
     """The clocks of a run of a program with addresses: its instructions as arrays. Errors: MachineError."""
 
     def __init__(self, stream: Stream, placed: Mapping[MachineBuffer, int]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tir_mlir.accel.timing.clocks import WAITS, Clocks, Times
+from tir_mlir.accel.timing.clocks import WAITS, Times, UnitClocks
 from tir_mlir.accel.timing.stream import CPU
 from tir_mlir.visual import palette, svg
 from tir_mlir.visual.svg import Picture
@@ -35,7 +35,7 @@ class _Bar:
     text: str
 
 
-def draw_timeline(clocks: Clocks, times: Times, first: int, end: int, width: float) -> Picture:
+def draw_timeline(clocks: UnitClocks, times: Times, first: int, end: int, width: float) -> Picture:
     """Draw the cycles from `first` to before `end`."""
     lanes = [n for n, lane in enumerate(clocks.lanes) if lane.unit != CPU]
     names = list(dict.fromkeys(t.issue.instruction.name for t in clocks.stream.tables if t.statements is None))
@@ -61,7 +61,7 @@ def draw_timeline(clocks: Clocks, times: Times, first: int, end: int, width: flo
     return Picture("".join(parts), whole, y + 10 + PAD, title)
 
 
-def _bars(clocks: Clocks, times: Times, first: int, end: int, width: float) -> Iterator[_Bar]:
+def _bars(clocks: UnitClocks, times: Times, first: int, end: int, width: float) -> Iterator[_Bar]:
     """The instructions between two cycles; of many, those of a name that are less than a pixel apart together."""
     stop = times.start + times.busy
     shown = np.flatnonzero((clocks.arrays["kind"] != WAITS) & (times.start < end) & (stop > first) & (times.busy > 0))
@@ -72,21 +72,21 @@ def _bars(clocks: Clocks, times: Times, first: int, end: int, width: float) -> I
         for name in np.unique(names[of_lane]).tolist():
             places = shown[of_lane & (names == name)]
             places = places[np.argsort(times.start[places], kind="stable")]
-            for group in _together(times.start[places], stop[places], gap):
+            for group in _group_intervals(times.start[places], stop[places], gap):
                 start, last = int(times.start[places[group[0]]]), int(stop[places[group[1] - 1]])
                 count = group[1] - group[0]
                 what = clocks.stream.describe(int(places[group[0]])) if count == 1 else f"{count} {name}"
                 yield _Bar(lane, name, max(start, first), min(last, end), f"{what}: cycles {start} to {last}")
 
 
-def _together(starts: Integers, ends: Integers, gap: float) -> Iterator[tuple[int, int]]:
+def _group_intervals(starts: Integers, ends: Integers, gap: float) -> Iterator[tuple[int, int]]:
     """The intervals in groups that are less than a gap apart: the first of each, and the one behind it."""
     apart = np.flatnonzero(starts[1:] - ends[:-1] >= gap) + 1 if gap else np.arange(1, len(starts))
     edges = [0, *apart.tolist(), len(starts)]
     yield from pairwise(edges)
 
 
-def timeline_text(clocks: Clocks, times: Times, first: int, end: int, width: int) -> str:
+def timeline_text(clocks: UnitClocks, times: Times, first: int, end: int, width: int) -> str:
     """A line for each unit, whose characters say how busy it is in an equal share of the cycles."""
     edges = np.linspace(first, end, width + 1)
     lines = [f"cycles {first} to {end}, {(end - first) / width:.0f} a character: {_legend()}"]

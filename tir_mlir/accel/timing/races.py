@@ -11,7 +11,7 @@ import numpy as np
 
 from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.timing import native
-from tir_mlir.accel.timing.clocks import WAITS, Clocks
+from tir_mlir.accel.timing.clocks import WAITS, UnitClocks
 from tir_mlir.dialect.diagnostics import MachineError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Order:
     known to be.
     """
 
-    def __init__(self, clocks: Clocks):
+    def __init__(self, clocks: UnitClocks):
         self.clocks = clocks
         self.lanes = len(clocks.lanes)
 
@@ -55,7 +55,7 @@ class Order:
         return needs
 
     @cached_property
-    def _known(self) -> tuple[Integers, Integers]:
+    def _known_counts(self) -> tuple[Integers, Integers]:
         run, _ = self.clocks.prepare()
         cores, queues = self.clocks.stream.cores, int(self.clocks.arrays["tokens"][-1])
         at_core = np.zeros((cores, self.lanes), np.int64)
@@ -67,12 +67,12 @@ class Order:
     @property
     def known(self) -> Integers:
         """How many are known to be complete."""
-        return self._known[0]
+        return self._known_counts[0]
 
     @property
     def known_at_end(self) -> Integers:
         """How many of each lane each core knows to be complete when the program ends."""
-        return self._known[1]
+        return self._known_counts[1]
 
     @cached_property
     def issued(self) -> Integers:
@@ -89,9 +89,9 @@ class Order:
         """The lanes for which the CPU has to wait, and whose instructions on memories may not be complete when the
         program ends."""
         known = self.known_at_end.max(0)
-        return [n for n in range(self.lanes) if self.clocks.arrays["fenced"][n] and self._last(n) > known[n]]
+        return [n for n in range(self.lanes) if self.clocks.arrays["fenced"][n] and self._last_access(n) > known[n]]
 
-    def _last(self, lane: int) -> int:
+    def _last_access(self, lane: int) -> int:
         """The number of instructions of a lane up to the last one that uses a memory."""
         tables = self.clocks.stream.tables
         uses = np.array([bool(t.issue.instruction.tiles) for t in tables], bool)
@@ -106,7 +106,7 @@ class Order:
             lane = int(np.argmax(late[place]))
             return Race(place, lane, int(self.needs[place, lane]) - 1)
         for lane in self.unfinished():
-            return Race(self.clocks.stream.count, lane, self._last(lane) - 1)
+            return Race(self.clocks.stream.count, lane, self._last_access(lane) - 1)
         return None
 
     def describe(self, race: Race) -> str:
@@ -142,7 +142,7 @@ class Order:
         return [(int(arrays["first"][s]), int(arrays["end"][s])) for s in spans if arrays["access"][s] & access]
 
 
-def check_order(clocks: Clocks) -> None:
+def check_order(clocks: UnitClocks) -> None:
     """Check that waits and tokens order what hardware does not.
 
     Errors: MachineError for a race, and for a wait that never waits for anything.

@@ -11,7 +11,7 @@ from tir_mlir.accel.timing.clocks import WAITS
 from tir_mlir.accel.timing.stream import CPU
 
 if TYPE_CHECKING:
-    from tir_mlir.accel.timing.clocks import Clocks
+    from tir_mlir.accel.timing.clocks import UnitClocks
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Roofline:
     __repr__ = __str__
 
 
-def make_roofline(clocks: Clocks, cycles: int) -> Roofline:
+def make_roofline(clocks: UnitClocks, cycles: int) -> Roofline:
     """The roofline of a run that took so many cycles."""
     arrays = clocks.arrays
     works = arrays["kind"] != WAITS
@@ -62,6 +62,6 @@ def make_roofline(clocks: Clocks, cycles: int) -> Roofline:
     return Roofline(cycles, parts)
 
 
-def _units(clocks: Clocks) -> int:
+def _units(clocks: UnitClocks) -> int:
     """How many lanes are not those of the CPU, which come last."""
     return sum(lane.unit != CPU for lane in clocks.lanes)

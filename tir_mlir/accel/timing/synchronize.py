@@ -12,7 +12,7 @@ from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.program import For, Issue, MachineProgram, Node, When
-from tir_mlir.accel.timing.clocks import Clocks, is_ordered_by_hardware
+from tir_mlir.accel.timing.clocks import UnitClocks, is_ordered_by_hardware
 from tir_mlir.accel.timing.conditions import FREE, ranges
 from tir_mlir.accel.timing.places import TextPlace, executions, places_around, places_in
 from tir_mlir.accel.timing.races import Order, check_order
@@ -39,7 +39,7 @@ def synchronize(placed: PlacedProgram) -> PlacedProgram:
     writer = _Writer(program, placed)
     writer.add_waits()
     writer.remove_superfluous()
-    check_order(Clocks(read_stream(program), placed.rows))
+    check_order(UnitClocks(read_stream(program), placed.rows))
     return replace(placed, program=program)
 
 
@@ -55,7 +55,7 @@ class _Writer:
         self.made: list[Node] = []
 
     def order(self) -> Order:
-        return Order(Clocks(read_stream(self.program), self.placed.rows))
+        return Order(UnitClocks(read_stream(self.program), self.placed.rows))
 
     def add_waits(self) -> None:
         """Add a wait before the first instruction that may begin too early, until none does."""
@@ -89,7 +89,7 @@ class _Writer:
     def _cost_of(self, tokens: Tokens) -> tuple[int, int] | None:
         """The cycles of the program, and its instructions, with tokens; None if their queue is too small."""
         tokens.insert(self.program)
-        clocks = Clocks(read_stream(self.program), self.placed.rows)
+        clocks = UnitClocks(read_stream(self.program), self.placed.rows)
         tokens.remove(self.program)
         try:
             return clocks.measure().cycles, clocks.stream.count
@@ -117,7 +117,7 @@ class _Writer:
     def _cycles(self, place: TextPlace, nodes: list[Node]) -> tuple[int, int]:
         """The cycles of the program, and its instructions, with waits at a place."""
         place.insert(self.program, nodes)
-        clocks = Clocks(read_stream(self.program), self.placed.rows)
+        clocks = UnitClocks(read_stream(self.program), self.placed.rows)
         place.remove(self.program, nodes)
         return clocks.measure().cycles, clocks.stream.count
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tir_mlir.accel.timing.clocks import CAUSES, WAITS, Clocks, Times
+from tir_mlir.accel.timing.clocks import CAUSES, WAITS, Times, UnitClocks
 from tir_mlir.accel.timing.pictures import draw_timeline, timeline_text
 from tir_mlir.accel.timing.roofline import Roofline, make_roofline
 from tir_mlir.accel.timing.stream import CPU, read_stream
@@ -32,7 +32,7 @@ class Timeline:
     """Instructions by name."""
     blocked: Counter[str] = field(default_factory=Counter)
     """Cycles for which no instruction could be issued: for the queue of a unit, or by a wait for it."""
-    clocks: Clocks | None = field(default=None, repr=False)
+    clocks: UnitClocks | None = field(default=None, repr=False)
     times: Times | None = field(default=None, repr=False)
 
     def utilization(self, unit: str) -> float:
@@ -53,7 +53,7 @@ class Timeline:
         clocks, times, last = self._range(first, end)
         return timeline_text(clocks, times, first, last, width)
 
-    def _range(self, first: int, end: int | None) -> tuple[Clocks, Times, int]:
+    def _range(self, first: int, end: int | None) -> tuple[UnitClocks, Times, int]:
         last = self.cycles if end is None else end
         if self.clocks is None or self.times is None or not 0 <= first < last <= self.cycles:
             raise ValueError(f"a timeline of {self.cycles} cycles has none from {first} to before {last}")
@@ -83,7 +83,7 @@ class Timeline:
 
 def measure(program: MachineProgram, placed: Mapping[MachineBuffer, int]) -> Timeline:
     """The timeline of a program whose buffers have these first rows; no value is computed. Errors: MachineError."""
-    clocks = Clocks(read_stream(program), placed)
+    clocks = UnitClocks(read_stream(program), placed)
     times = clocks.measure()
     works = clocks.arrays["kind"] != WAITS
     busy = np.bincount(clocks.arrays["lane"][works], times.busy[works], len(clocks.lanes)).astype(np.int64)
