@@ -1,0 +1,34 @@
+"""Machines that are described with a product, and with a network, in few lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tir_mlir import build
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+@pytest.mark.parametrize(("name", "most"), [("machine_in_short", 60), ("course_in_short", 25)])
+def test_their_lines_are_few(name: str, most: int) -> None:
+    lines = (PROGRAMS / f"{name}.py").read_text().splitlines()
+    assert len([line for line in lines[1:] if line.strip()]) <= most
+
+
+def test_a_product_and_a_network_are_mapped() -> None:
+    from programs import machine_in_short as short
+
+    assert short.product.timeline.utilization("execute") > 0.95
+    assert short.network.offloaded.share == 1.0
+    on_cpu = build(short.eight, threads=1)
+    np.testing.assert_array_equal(short.network.build(threads=1)(short.batch), on_cpu(short.batch))
+
+
+@pytest.mark.slow
+def test_the_product_of_the_course_is_mapped() -> None:
+    from programs.course_in_short import product
+
+    assert product.timeline.utilization("tmm") > 0.99
