@@ -21,7 +21,7 @@ PATH = re.compile(
 )
 FILE = re.compile(r"(?<![\w./:{<$*-])[a-z]\w+\.py\b(?![.:])")
 MODULE = re.compile(r"(?<![\w./-])tir_mlir(?:\.\w+)+(?![\w/(])")
-MADE = re.compile(r"docs/reference/.*|build/.*|.*\b(test_)?(NAME|FAMILY)\b.*")
+MADE = re.compile(r"docs/reference/.*|build/.*|(layer|net)/\w+\.c|.*\b(test_)?(NAME|FAMILY)\b.*")
 """What a command makes; a pattern of names."""
 OF_USERS = {"file.py", "matmul.py", "model.py", "nobody.py", "search.py", "sitecustomize.py", "user.py"}
 

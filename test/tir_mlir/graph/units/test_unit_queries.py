@@ -22,7 +22,7 @@ def computed(tmp_path, monkeypatch):
         return run_tasks(tasks, cache=cache, progress=note)
 
     run_tasks = workers.run
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TIR_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(workers, "run", run)
     return labels
 
@@ -49,7 +49,7 @@ def test_what_is_found_is_what_was_made(computed):
 
 
 def test_the_function_of_an_operator_is_found_by_its_types(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TIR_CACHE_DIR", str(tmp_path))
     use = operator_unit.OperatorUse("exp", {}, [TensorType((4, 8), "float32")], [TensorType((4, 8), "float32")])
     monkeypatch.setattr(operator_unit, "_made", {})
     (made,) = operator_unit.operator_functions([use], cache=True)
