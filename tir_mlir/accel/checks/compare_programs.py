@@ -85,7 +85,7 @@ class _ProgramComparison:
 
 def _computes_nothing(node: Node) -> bool:
     if isinstance(node, When):  # around a wait that not every iteration needs
-        return all(map(_computes_nothing, node.body))
+        return bool(node.body) and all(map(_computes_nothing, node.body))
     return isinstance(node, Issue) and node.instruction.intrinsic is None
 
 
