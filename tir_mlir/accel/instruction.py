@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,6 +108,7 @@ def parse_instruction(
         raise program.source.error(
             program.node, f"no parameter is a field of register {sets.name}: {', '.join(sets.fields)}"
         )
+    _check_cycles(program, described, cycles)
     intrinsic = _register(machine, program, described) if described.body else None
     if intrinsic is None and not fields:
         raise program.source.error(program.node, "the instruction computes nothing and sets no register")
@@ -114,6 +116,22 @@ def parse_instruction(
         machine, func.__name__, unit, tuple(described.operands.values()), calls, cycles, latency, fields,
         described.needs, intrinsic, assumptions=tuple(described.assumptions),
     )  # fmt: skip
+
+
+def _check_cycles(program: FunctionSource, described: _Description, cycles: int | Cycles | None) -> None:
+    """Refuse a function that cannot be called with the numbers of an instruction."""
+    if not callable(cycles):
+        return
+    names = [n for n, operand in described.operands.items() if isinstance(operand, Number)]
+    try:
+        inspect.signature(cycles).bind(**dict.fromkeys(names, 0))
+    except TypeError as error:
+        passed = ", ".join(names) or "nothing"
+        fix = f"cycles=lambda {', '.join(names)}: ..., or lambda {names[0]}, **_: ..." if names else "a number"
+        message = f"cycles is called with the numbers of the instruction, {passed}: {error}; fix: {fix}"
+        raise program.source.error(program.node, message) from None
+    except ValueError:  # a function of C has no signature
+        return
 
 
 class _Description:

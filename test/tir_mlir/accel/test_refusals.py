@@ -18,7 +18,7 @@ from tir_mlir.accel.checks.verify_program import verify_program
 from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.limits import check_limits
 from tir_mlir.accel.program import Allocate, For, Issue, MachineBuffer, MachineProgram, Node, TileAddress, When
-from tir_mlir.errors import LoweringError, MachineError, ScheduleError
+from tir_mlir.errors import LoweringError, MachineError, ScheduleError, ScriptError
 from tir_mlir.script import tir as T
 
 
@@ -186,3 +186,16 @@ def test_a_program_of_ten_thousand_nodes_takes_no_quadratic_time() -> None:
     large_time, nodes = seconds(500, main)
     assert nodes > 10_000
     assert large_time < 12 * small_time  # five times as many; 25 would be quadratic
+
+
+def test_cycles_that_do_not_take_the_numbers_are_refused_where_they_are_described() -> None:
+    m = accel.Machine("slow")
+    unit, sp = m.unit("unit"), m.memory("sp", rows=16, row=(16, "int8"))
+    with pytest.raises(ScriptError, match=r"the numbers of the instruction, rows, scale: .* 'scale'; fix: cycles=lam"):
+
+        @m.instruction(unit, call="load({D}, {R.row}, {rows}, {scale})", cycles=lambda rows: rows)
+        def load(D: m.host("int8"), R: sp, rows: upto(16), scale: T.int32):
+            for i, j in T.grid(rows, 16):
+                R[i, j] = D[i, j] + T.Cast("int8", scale)
+
+    assert not m.instructions
