@@ -52,10 +52,14 @@ def test_a_picture_has_each_instruction(main: accel.MachineFunction) -> None:
     assert any(t.startswith("mvin at i_0_0 = 0, j_0_0 = 0, r_0_0 = 0") for t in texts)
 
 
-@pytest.mark.parametrize(("first", "end"), [(-1, 5), (5, 5), (0, 10**9)])
+@pytest.mark.parametrize(("first", "end"), [(-1, 5), (5, 5), (2717, 10**9)])
 def test_cycles_that_there_are_not_are_refused(main: accel.MachineFunction, first: int, end: int) -> None:
     with pytest.raises(ValueError, match="a timeline of 2717 cycles has none from"):
         main.timeline.plot(first, end)
+
+
+def test_a_range_ends_at_the_last_cycle(main: accel.MachineFunction) -> None:
+    assert main.timeline.show(100, 10**9) == main.timeline.show(100)
 
 
 def test_memory_is_shown_by_rows_and_time() -> None:

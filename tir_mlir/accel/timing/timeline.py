@@ -42,8 +42,8 @@ class Timeline:
     def plot(self, first: int = 0, end: int | None = None, *, width: float = 720) -> Picture:
         """Draw the cycles from `first` to before `end`, default all: a lane for each unit, time to the right.
 
-        Each instruction has a text with its loops; of thousands, those that follow each other are one bar. Errors:
-        ValueError for cycles that there are not.
+        An end behind the last cycle is the last cycle. Each instruction has a text with its loops; of thousands, those
+        that follow each other are one bar. Errors: ValueError for a range without a cycle.
         """
         clocks, times, last = self._range(first, end)
         return draw_timeline(clocks, times, first, last, width)
@@ -54,9 +54,10 @@ class Timeline:
         return timeline_text(clocks, times, first, last, width)
 
     def _range(self, first: int, end: int | None) -> tuple[UnitClocks, Times, int]:
-        last = self.cycles if end is None else end
-        if self.clocks is None or self.times is None or not 0 <= first < last <= self.cycles:
-            raise ValueError(f"a timeline of {self.cycles} cycles has none from {first} to before {last}")
+        last = self.cycles if end is None else min(end, self.cycles)
+        if self.clocks is None or self.times is None or not 0 <= first < last:
+            given = last if end is None else end
+            raise ValueError(f"a timeline of {self.cycles} cycles has none from {first} to before {given}")
         return self.clocks, self.times, last
 
     @property
