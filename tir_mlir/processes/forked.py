@@ -84,10 +84,12 @@ class Copy:
 
 
 class Ending(enum.Enum):
-    """How the work of a copy ended: with its value, a TirError, too much memory, too late, or in any other way."""
+    """How the work of a copy ended: with its value, a TirError, another error of Python's, too much memory, too late,
+    or in any other way."""
 
     VALUE = enum.auto()
     REFUSED = enum.auto()
+    RAISED = enum.auto()
     OUT_OF_MEMORY = enum.auto()
     LATE = enum.auto()
     CRASHED = enum.auto()
@@ -155,7 +157,7 @@ def _call(work: Callable[[Callable[[Any], None]], Any], pipe: Connection) -> Non
     except TirError as error:
         pipe.send((Ending.REFUSED, str(error)))
     except BaseException as error:
-        pipe.send((Ending.CRASHED, f"{type(error).__name__}: {error}"))
+        pipe.send((Ending.RAISED, f"{type(error).__name__}: {error}"))
 
 
 # --- texts side by side -----------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import pytest
 from programs.systolic import HEADER, systolic
 
 from tir_mlir import accel
-from tir_mlir.errors import BuildError, MachineError
+from tir_mlir.accel import between
+from tir_mlir.errors import BuildError, InternalError, MachineError
 from tir_mlir.script import tir as T
 
 FAULTS: dict[str, tuple[str, str, str]] = {
@@ -149,3 +150,46 @@ def test_a_register_that_nothing_sets_is_named() -> None:
 def test_a_machine_without_c_is_named() -> None:
     with pytest.raises(BuildError, match="has no C; fix: check"):
         vectors().check()
+
+
+def test_a_function_that_is_declared_only_is_named() -> None:
+    with pytest.raises(BuildError, match=r"cannot be loaded: .*start_zero"):
+        systolic().check(
+            "void start_zero(int);\n"
+            + HEADER.replace("void zero(int32_t to) {", "void zero(int32_t to) { start_zero(to);")
+        )
+
+
+def test_an_error_of_python_is_not_told_as_a_crash_of_the_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise AttributeError("no such attribute")
+
+    monkeypatch.setattr("tir_mlir.accel.checks.check_instructions._InstructionComparison.difference", stop)
+    with pytest.raises(InternalError, match=r"the check, not the C, .*AttributeError: no such attribute"):
+        systolic().check()
+
+
+STEPS = """static int MEM[64][8], reg;
+static void set_mode(int mode) { reg = mode < 4 || mode > 12 || mode % 4 ? 99 : 1; }
+static void fill(int to, int rows) { if (rows < 8 || rows > 32 || rows % 8) rows = 64;
+  for (int i = 0; i < rows; ++i) for (int j = 0; j < 8; ++j) MEM[to + i][j] = reg; }
+"""
+
+
+def test_numbers_are_those_that_an_operand_takes() -> None:
+    machine = accel.Machine("steps", header=STEPS)
+    mem, unit = machine.memory("mem", rows=64, row=(8, "int32")), machine.unit("unit")
+    machine.wait(unit, call="unit_wait({left})", most=1)
+    modes = machine.state("modes", mode="int32")
+
+    @machine.instruction(unit, sets=modes, call="set_mode({mode})")
+    def set_mode(mode: between(4, 12, 4)): ...
+
+    @machine.instruction(unit, call="fill({C.row}, {rows})")
+    def fill(C: mem, rows: between(8, 32, 8)):
+        for i, j in T.grid(rows, 8):
+            C[i, j] = 1
+
+    result = machine.check("static void unit_wait(int left) {}\n" + STEPS)
+    assert result, str(result)
+    assert "wait_unit: waits for unit, not called" in str(result)

@@ -47,6 +47,11 @@ def test_an_error_of_ours_is_no_crash():
     assert (end.how, end.reason) == (Ending.REFUSED, "argument A: too short")
 
 
+def test_an_error_of_python_is_no_crash():
+    end = run_forked(lambda tell: {}["size"], 5, LOTS)
+    assert (end.how, end.reason) == (Ending.RAISED, "KeyError: 'size'")
+
+
 def test_memory_that_is_taken_is_told():
     end = run_forked(lambda tell: int(np.ones(1 << 23).sum()), 5, LOTS)
     assert end.value == 1 << 23

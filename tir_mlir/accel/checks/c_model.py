@@ -52,8 +52,13 @@ class CompiledModel:
     """Of its instructions, in the names of their functions."""
 
     def load(self) -> LoadedModel:
-        """Load it: its state is that of this process. Errors: BuildError for an array that is not as its memory is."""
-        return LoadedModel(self, ctypes.CDLL(str(self.library)))
+        """Load it: its state is that of this process. Errors: BuildError for an array that is not as its memory is, or
+        for a function that the C declares only."""
+        try:
+            code = ctypes.CDLL(str(self.library))
+        except OSError as error:
+            raise BuildError(f"the C model of the machine cannot be loaded: {error}") from None
+        return LoadedModel(self, code)
 
 
 @dataclass

@@ -18,6 +18,7 @@ from tir_mlir.accel.checks.trials import (
     InstructionTrial,
     RegisterState,
     facts,
+    least_value,
     required_registers,
     sequence_trials,
     single_trials,
@@ -27,7 +28,7 @@ from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Field, Tile
 from tir_mlir.accel.semantics import Array, Mask, Points, accessed_elements, in_order, model_of
 from tir_mlir.accel.tile_rows import tile_view
-from tir_mlir.dialect.diagnostics import BuildError, MachineError
+from tir_mlir.dialect.diagnostics import BuildError, InternalError, MachineError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.processes.forked import Ending, run_forked
@@ -50,8 +51,8 @@ class MachineCheck:
     """By instruction; "" is that of sequences."""
     calls: Mapping[str, int]
     """How often each instruction was compared."""
-    unchecked: Sequence[str] = ()
-    """Instructions that set registers only: those that need the registers show them."""
+    unchecked: Mapping[str, str] = field(default_factory=dict)
+    """What instructions do that compute nothing: those that need the registers they set show them."""
 
     def __bool__(self) -> bool:
         return not self.differences
@@ -63,7 +64,7 @@ class MachineCheck:
                 lines.append(f"{name or 'sequences'}: {difference}")
             else:
                 lines.append(f"{name or 'sequences'}: as described, {calls} calls")
-        lines += [f"{name}: sets registers, seen by the others" for name in self.unchecked]
+        lines += [f"{name}: {text}" for name, text in self.unchecked.items()]
         head = "as described" if self else f"{len(self.differences)} of {len(self.calls)} differ"
         return "\n".join([f"{self.machine}: {head}", *(f"  {line}" for line in lines)])
 
@@ -75,7 +76,7 @@ def check_instructions(
 ) -> MachineCheck:
     """See `Machine.check`."""
     described = [i for i in machine.instructions.values() if i.intrinsic is not None]
-    setters = [i.name for i in machine.instructions.values() if i.intrinsic is None]
+    unchecked = {i.name: _purpose(i) for i in machine.instructions.values() if i.intrinsic is None}
     if not described:
         raise MachineError(f"{machine} has no instruction that computes anything")
     if unknown := [name for name in only if name not in {i.name for i in described}]:
@@ -106,7 +107,16 @@ def check_instructions(
             calls[""] = sum(map(len, sequences))
             if (difference := _run_isolated(model, sequences, random)) is not None:
                 differences[""] = difference
-    return MachineCheck(str(machine), differences, calls, setters)
+    return MachineCheck(str(machine), differences, calls, unchecked)
+
+
+def _purpose(instruction: MachineInstruction) -> str:
+    """What an instruction does that computes nothing."""
+    if instruction.waits:
+        return f"waits for {', '.join(u.name for u in instruction.waits)}, not called"
+    if (queue := instruction.tokens) is not None:
+        return f"{'puts' if instruction.unit == queue.producer else 'takes'} a token of {queue.name}, not called"
+    return "sets registers, seen by the others"
 
 
 def _run_isolated(
@@ -121,6 +131,8 @@ def _run_isolated(
     if end.how is Ending.REFUSED:
         raise BuildError(end.reason)
     call = f"\n    at {end.reported}" if end.reported else ""
+    if end.how is Ending.RAISED:
+        raise InternalError(f"the check, not the C, stopped by an error of Python's: {end.reason}{call}")
     if end.how is Ending.LATE:
         return f"the C does not return: {end.reason}{call}"
     if end.how is Ending.OUT_OF_MEMORY:
@@ -141,7 +153,7 @@ def _prepare(trial: InstructionTrial) -> None:
 def _call_once(instruction: MachineInstruction) -> None:
     """Call the model of an instruction, whose entry is made by its first call."""
     tiles = [np.zeros(t.shape, t.dtype) for t in instruction.tiles]
-    numbers = [False if n.dtype == "bool" else 0 for n in instruction.numbers]
+    numbers = [least_value(n) for n in instruction.numbers]
     model_of(instruction)(*in_order(instruction, tiles, numbers))
 
 

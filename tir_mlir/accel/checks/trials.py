@@ -168,6 +168,13 @@ def _numbers(instruction: MachineInstruction, sizes: Numbers, kind: int, random:
     return found
 
 
+def least_value(number: Number) -> int | float:
+    """0, or the lowest number that an operand takes if 0 is not one of them."""
+    if number.limits is not None and not number.limits.holds(0):
+        return number.limits.low
+    return False if number.dtype == "bool" else 0
+
+
 def value_within(limits: Between, kind: int, random: np.random.Generator) -> int | float:
     """A number that a field takes: at an end, or anywhere."""
     share = (0.0, 1.0)[kind % 2] if kind < 2 else float(random.random())
@@ -305,8 +312,10 @@ class RegisterState:
         return self.require({f: self._other_value(f, random) for i in setters for f in i.sets}, random)
 
     def _other_value(self, target: Field, random: np.random.Generator) -> int | float:
-        if target.limits is not None:
-            return value_within(target.limits, 2, random)
+        operands = [n for i in self.machine.instructions.values() if target in i.sets for n in i.numbers]
+        limits = target.limits or next((n.limits for n in operands if n.name == target.name and n.limits), None)
+        if limits is not None:
+            return value_within(limits, 2, random)
         number = int(random.integers(1, 100))
         if np.dtype(target.dtype).kind == "b":
             return bool(number % 2)
@@ -322,7 +331,7 @@ class RegisterState:
             setter = max(able, key=lambda i: sum(f in unmet for f in i.sets))
             values = {f: wanted.get(f, self.values.get(f, self._other_value(f, random))) for f in setter.sets}
             self.values |= values
-            rest = {n.name: 0 for n in setter.numbers}
+            rest = {n.name: least_value(n) for n in setter.numbers}
             calls.append(InstructionTrial(setter, {**rest, **{f.name: v for f, v in values.items()}}))
             unmet = {f: v for f, v in unmet.items() if f not in setter.sets}
         return calls

@@ -215,6 +215,7 @@ _STATUSES = {
     Ending.REFUSED: Status.BUILD_ERROR,
     Ending.OUT_OF_MEMORY: Status.OUT_OF_MEMORY,
     Ending.LATE: Status.TIMED_OUT,
+    Ending.RAISED: Status.CRASHED,
     Ending.CRASHED: Status.CRASHED,
 }
 
