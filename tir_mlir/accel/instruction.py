@@ -188,13 +188,23 @@ class _Description:
         match statement:
             case ast.Expr(ast.Call(ast.Attribute(_, "assume"), [ast.Compare(left, [op], [right]) as compare])):
                 if any(isinstance(n, ast.Attribute) and n.attr == "strides" for n in ast.walk(compare)):
+                    self._refuse_part(compare)
                     symbol = {ast.Eq: "==", ast.LtE: "<=", ast.GtE: ">="}.get(type(op))
                     if symbol is None:
                         raise self.error(compare, "an assumption on strides is an ==, <= or >= of two numbers")
                     sides = [from_ast(side, self._number_name, self._stride_name) for side in (left, right)]
                     self.assumptions.append(Assumption(ast.unparse(compare), symbol, *sides))
                     return True
+                self._refuse_part(compare)
         return False
+
+    def _refuse_part(self, compare: ast.Compare) -> None:
+        """Refuse a comparison that has a field in an expression."""
+        for node in ast.walk(compare):
+            match node:
+                case ast.Attribute(ast.Name(name)) if name not in self.kinds and name in self.program.names:
+                    if self._field(node) is not None:
+                        raise self.error(compare, _fix(ast.unparse(node)))
 
     def _number_name(self, name: str) -> IntExpr:
         if not isinstance(self.kinds.get(name), UpTo | Between | str):
@@ -227,7 +237,7 @@ class _Description:
                 return name
             case ast.Constant(int(number)):
                 return number
-        raise self.error(node, "a field is compared with a number, an operand that is one, or A.strides[n]")
+        raise self.error(node, _fix("a field"))
 
     def _operand(self, name: str, kind: Any) -> Operand:
         if isinstance(kind, UpTo):
@@ -307,6 +317,15 @@ class _Description:
             return max(int(eval(code, {}, {**outer, **dict(zip(ends, c, strict=True))})) for c in corners)
         except Exception as error:
             raise self.error(index, f"the extent of this index is not known: {error}") from None
+
+
+def _fix(field: str) -> str:
+    """What may be assumed of a field."""
+    return (
+        f"{field} alone is on one side of ==, on the other a number, an operand that is one, A.strides[n] or "
+        "A.strides[n] * 2; fix: give the field the value that the operand has, and compute what the register holds in "
+        'the call that sets it: call="set_rows({rows} / 8)"'
+    )
 
 
 def _is_note(statement: ast.stmt) -> bool:

@@ -10,7 +10,7 @@ from programs.systolic import HEADER, systolic
 
 from tir_mlir import accel
 from tir_mlir.accel import between
-from tir_mlir.errors import BuildError, InternalError, MachineError
+from tir_mlir.errors import BuildError, InternalError, MachineError, ScriptError
 from tir_mlir.script import tir as T
 
 FAULTS: dict[str, tuple[str, str, str]] = {
@@ -193,3 +193,54 @@ def test_numbers_are_those_that_an_operand_takes() -> None:
     result = machine.check("static void unit_wait(int left) {}\n" + STEPS)
     assert result, str(result)
     assert "wait_unit: waits for unit, not called" in str(result)
+
+
+SCALED = """static int MEM[64][8], count;
+static void set_m(int m) { count = m; }
+static void zero(int to) { for (int i = 0; i < count * 8; ++i) for (int j = 0; j < 8; ++j) MEM[to + i][j] = 0; }
+"""
+
+
+def scaled(assumption: str) -> accel.Machine:
+    """A machine with a register that holds eighths of rows."""
+    machine = accel.Machine("scaled", header=SCALED)
+    mem, unit = machine.memory("mem", rows=64, row=(8, "int32")), machine.unit("unit")
+    csr = machine.state("csr", m=between(8, 32, 8))
+
+    @machine.instruction(unit, sets=csr, call="set_m({m} / 8)")
+    def set_m(m: between(8, 32, 8)): ...
+
+    if assumption == "plain":
+
+        @machine.instruction(unit, call="zero({C.row})")
+        def zero(C: mem, rows: between(8, 32, 8)):
+            T.assume(rows == csr.m)
+            for i, j in T.grid(rows, 8):
+                C[i, j] = 0
+    elif assumption == "field":
+
+        @machine.instruction(unit, call="zero({C.row})")
+        def zero(C: mem, rows: between(8, 32, 8)):
+            T.assume(rows == csr.m * 8)
+            for i, j in T.grid(rows, 8):
+                C[i, j] = 0
+    else:
+
+        @machine.instruction(unit, call="zero({C.row})")
+        def zero(C: mem, rows: between(8, 32, 8)):
+            T.assume(rows // 8 == csr.m)
+            for i, j in T.grid(rows, 8):
+                C[i, j] = 0
+
+    return machine
+
+
+def test_a_call_computes_what_a_register_holds() -> None:
+    result = scaled("plain").check()
+    assert result, str(result)
+
+
+@pytest.mark.parametrize("side", ["field", "number"])
+def test_arithmetic_beside_a_field_is_refused_with_what_may_be_written(side: str) -> None:
+    with pytest.raises(ScriptError, match=r'alone is on one side of ==, .* fix: .* call="set_rows\({rows} / 8\)"'):
+        scaled(side)
