@@ -28,6 +28,10 @@ class Requantization:
     high: int
     dtype: str
 
+    def __str__(self) -> str:
+        zero = f" + {self.zero}" if self.zero else ""
+        return f"clip(round(sum * {self.scale:.6g}){zero}, {self.low}, {self.high}) as {self.dtype}"
+
     def __call__(self, sums: np.ndarray) -> np.ndarray:
         scaled = np.rint(sums.astype(np.float32) * np.float32(self.scale)) + np.float32(self.zero)
         return np.clip(scaled, np.float32(self.low), np.float32(self.high)).astype(self.dtype)
@@ -132,9 +136,8 @@ def _store(instruction: MachineInstruction) -> StoredSums | None:
         return None
     with enter_context():
         text = IRModule(instruction.intrinsic.desc_func().module).script()
-    assignments = [
-        n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Assign) and _is_of(n.targets[0], results[0])
-    ]
+    tree = _Inline().visit(ast.parse(text))
+    assignments = [n for n in ast.walk(tree) if isinstance(n, ast.Assign) and _is_of(n.targets[0], results[0])]
     if len(assignments) != 1 or sources[0].shape != results[0].shape:
         return None
     target, expression = assignments[0].targets[0], assignments[0].value
@@ -149,6 +152,21 @@ def _store(instruction: MachineInstruction) -> StoredSums | None:
 
 def _is_of(node: ast.AST, tile: Tile) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == tile.name
+
+
+class _Inline(ast.NodeTransformer):
+    """Writes the values of local names (`x: T.let[T.float32] = value`) for the names."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, ast.expr] = {}
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if isinstance(node.target, ast.Name) and node.value is not None:
+            self.values[node.target.id] = self.visit(node.value)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.values.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
 
 class _Growth:
