@@ -103,7 +103,7 @@ class OffloadedGraph:
 
     def build(self, *, threads: int | None = None, optimize: str = "full") -> Model:
         """A model whose nodes on the machine run on the model of it, and which else is compiled for this CPU."""
-        graph, functions = self._with_calls()
+        graph, functions = self._with_calls(f".{next(_BUILDS)}")  # packed functions are of the process
         for name, function in functions.items():
             register_packed(name, function, override=True)
         return graph.build_model(threads=threads, optimize=optimize)
@@ -118,9 +118,9 @@ class OffloadedGraph:
         graph, functions = self._with_calls()
         return write_graph(folder, graph, self.machine, {n: f.placed for n, f in functions.items()}, name)
 
-    def _with_calls(self) -> tuple[Graph, dict[str, MachineFunction]]:
-        """The graph with packed calls of what the machine computes, and what they call."""
-        number, graph = next(_BUILDS), self.lowered.clone()
+    def _with_calls(self, suffix: str = "") -> tuple[Graph, dict[str, MachineFunction]]:
+        """The graph with packed calls of what the machine computes, whose names end so, and what they call."""
+        graph = self.lowered.clone()
         module = graph.module.mlir
         functions: dict[str, MachineFunction] = {}
         with enter_context():
@@ -128,7 +128,7 @@ class OffloadedGraph:
                 callee = node.callee
                 if callee is None or callee.kind != encoding.CALL_TIR or callee.callee not in self.programs:
                     continue
-                name = f"{self.machine.name}.{callee.callee}.{number}"
+                name = f"{self.machine.name}.{callee.callee}{suffix}"
                 types = [v.type for v in node.inputs], [t.mlir for t in node.types]
                 with ir.InsertionPoint(node.op):
                     call = create.call(create.declare_packed(module, name, *types), node.inputs, node.types, node.names)
