@@ -16,6 +16,7 @@ def tape(number: int) -> Tape:
     return Tape(f"2/graph/{number}", None, "")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [28, 127, 43])
 def test_a_graph(number):
     """No elements beside a named size; a view of two named sizes; a size that is only part of another."""

@@ -28,6 +28,7 @@ def test_fine_items_and_the_same_again(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "verdict"), [("raises", "wrong"), ("crashes", "wrong"), ("aborts", "aborted")])
 def test_failures_are_counted_and_shrunk(name, verdict, capsys):
     tally = _run(4, shrink=20.0, **{name: planted.KINDS[name]})

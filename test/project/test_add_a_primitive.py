@@ -123,6 +123,7 @@ def test_make_manual_writes_the_rest(copy):
     assert "[drop_unit_loop](drop_unit_loop.md)" in (copy / "docs/reference/primitives/index.md").read_text()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_primitive_is_a_method_a_pass_and_a_step_of_the_fuzzer(copy):
     assert "  tir-drop-unit-loop{loop}" in run(copy, "-m", "tir_mlir.opt", "--list-passes")

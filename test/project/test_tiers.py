@@ -62,6 +62,7 @@ def items(tmp_path_factory) -> list[pytest.Item]:
     return collected
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("which", CHOSEN)
 def test_a_tier(items, which):
     names = [item.name.removeprefix("test_") for item in chosen(items, which)[0]]

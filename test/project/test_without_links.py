@@ -61,6 +61,7 @@ def run(checkout: Path, *command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_programs_are_built_and_sent_to_other_processes(checkout):
     (checkout / "program.py").write_text(PROGRAM)
     assert run(checkout, "program.py").split() == [
@@ -69,6 +70,7 @@ def test_programs_are_built_and_sent_to_other_processes(checkout):
     ]
 
 
+@pytest.mark.nightly
 def test_commands(checkout):
     assert "tir-lower" in run(checkout, "-m", "tir_mlir.opt", "--list-passes")
 

@@ -32,6 +32,7 @@ def verdicts(name: str, faults: list[Planted]) -> list[tuple[Planted, str]]:
     return [(fault, judge(name).verdict(fault)) for fault in faults]
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_some_faults_are_found(name):
@@ -63,6 +64,7 @@ def test_a_guard_turned_round(name, verdict):
     assert {verdict for _, verdict in verdicts(name, faults)} == {verdict}
 
 
+@pytest.mark.nightly
 def test_a_barrier_that_is_dropped_is_a_race():
     faults = [f for f in planted_faults(judge("product").text) if f.kind == "barrier"]
     assert len(faults) >= 2

@@ -68,6 +68,7 @@ SHAPE = 6, 10, 24
 NUMBERS = {"int8": (-128, 128), "uint8": (0, 256)}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", MATRIX_PRODUCTS)
 def test_the_matrix_product_is_one_instruction(name):
     sch = matmul(name, *SHAPE)
@@ -119,6 +120,7 @@ def test_a_wider_step_is_no_match():
 # dot products in scalable registers
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("cpu", "instruction"),
     [("sve", r"sdot\tz\d+\.s, z\d+\.b"), ("rvv", r"vwmacc\.vx\tv\d+"), ("rvv_128", r"vwmacc\.vx\tv\d+")],

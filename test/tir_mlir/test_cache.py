@@ -112,6 +112,7 @@ def test_refusals(elsewhere, tmp_path, monkeypatch):
 FINGERPRINTS = "from tir_mlir.runtime.cache import fingerprint as f; print(f.maker('graphs'), f.__file__)"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_an_installation_elsewhere_has_the_same_fingerprint_until_it_is_edited(tmp_path):
     """A copy of the package: other paths, other times, the same content."""

@@ -114,6 +114,7 @@ def test_mypy_accepts_programs(tmp_path):
     assert done.stdout.strip().endswith("no issues found in 2 source files"), done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
 def test_the_programs_run(program, tmp_path):

@@ -33,6 +33,7 @@ def test_a_graph_and_its_arena():
     assert max(b.offset + b.size for b in memory.drawn) <= memory.arena
 
 
+@pytest.mark.nightly
 def test_an_arena_of_named_sizes_is_not_drawn():
     b = GraphBuilder("main")
     x, w = b.input("x", ("n", 64)), b.weight("w", np.ones((8, 64), np.float32))

@@ -34,6 +34,7 @@ def test_integers_sizes_and_marks(programs):
     assert repr(place) == "Loop (none: sample_compute_location chose root)"
 
 
+@pytest.mark.nightly
 def test_handles_of_copies_and_of_a_deleted_schedule(programs):
     sch = Schedule(programs["matmul"])
     i = sch.get_loops("C")[0]

@@ -77,6 +77,7 @@ def stepped(sch: Schedule | None = None) -> Schedule:
     return sch
 
 
+@pytest.mark.nightly
 def test_the_history_is_as_with_copies(copied):
     sch, other = stepped(), copied(stepped)
     assert unmade(sch) > 15 and unmade(other) == 0
@@ -108,6 +109,7 @@ def test_steps_can_be_undone_and_repeated(copied):
     assert texts(stepped(sch))[-len(expected) :] == expected
 
 
+@pytest.mark.nightly
 def test_what_a_user_has_is_not_edited():
     sch = chain()
     mods = [(sch.mod, sch.mod.text())]

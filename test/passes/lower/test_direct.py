@@ -52,6 +52,7 @@ def standardized(b, x):
     return b.op("nn.layer_norm", x, weight(b, 9), b.weight("beta", np.ones(9, "float32")), axis=[-1])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("write", [convolution, depthwise, dense, pool, mean, rearranged, standardized])
 def test_results_are_those_of_the_full_build(write, threads):

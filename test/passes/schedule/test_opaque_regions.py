@@ -67,6 +67,7 @@ STEPS: dict[str, Callable[[Schedule], object]] = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("step", STEPS)
 def test_steps_use_the_declared_regions(step: str):
     sch = Schedule(program(POINTERS["data"]))

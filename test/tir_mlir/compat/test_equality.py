@@ -50,6 +50,7 @@ def test_names_do_not_count():
     assert structural_equal(one, other) and structural_hash(one) == structural_hash(other)
 
 
+@pytest.mark.nightly
 def test_the_hash_is_the_same_in_every_process():
     text = PROGRAM.format(**BASE)
     code = (

@@ -176,6 +176,7 @@ def test_a_number_that_is_returned_is_a_weight():
     assert found[1] == 0.5
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("shape", "dtype", "steps", "message"),

@@ -77,12 +77,14 @@ def model(graph):
     return tir_mlir.build(graph)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("x", [torch.arange(-11.0, 13).reshape(6, 4), -torch.ones(6, 4), torch.ones(6, 4)])
 def test_results_have_as_many_rows_as_data_choose(model, x):
     for ours, theirs in zip(model(x), Chosen()(x), strict=True):
         torch.testing.assert_close(ours, theirs, equal_nan=True)
 
 
+@pytest.mark.nightly
 def test_a_branch_decides_on_a_size():
     lib = tir_mlir.build(tir_mlir.from_torch(Branched(), (torch.randn(4, 3),)), threads=1)
     x = torch.tensor([[1.0, 2, 3], [-1, 0, 0], [2, 2, 2], [0, 0, 0]])
@@ -104,6 +106,7 @@ def test_different_elements():
         assert torch.equal(ours, theirs)
 
 
+@pytest.mark.nightly
 def test_different_elements_and_the_median_of_what_data_choose():
     with warnings.catch_warnings(action="error", category=LoweringWarning):
         lib = tir_mlir.build(tir_mlir.from_torch(OfChosen(), (torch.randn(4, 3),)), threads=1)
@@ -151,6 +154,7 @@ def test_another_row_or_count_of_a_branch_is_told(other):
     assert not _branched(**other).verify(_branched())
 
 
+@pytest.mark.nightly
 def test_slices_by_numbers_from_data():
     x, places = torch.randn(2, 6), [(1, 4), (-3, -1), (0, 9), (3, 2)]
     lib = tir_mlir.build(tir_mlir.from_torch(Cut(), (x, torch.tensor(1), torch.tensor(4))), threads=1)

@@ -98,6 +98,7 @@ def parallel(tmp_path_factory):
     return folder, graph
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_openmp_runtime_is_beside_the_library(parallel):
     folder, _ = parallel

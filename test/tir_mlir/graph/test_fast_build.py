@@ -22,6 +22,7 @@ def test_a_model_has_plain_schedules_and_the_same_outputs():
     np.testing.assert_allclose(model(x), run_mlp(graph, x), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.nightly
 def test_each_stage_keeps_what_is_computed():
     def write(b, x):
         weight = b.weight("w", np.random.default_rng(3).integers(-3, 4, (8, 4, 3, 3)).astype("float32"))

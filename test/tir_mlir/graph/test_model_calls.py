@@ -18,6 +18,7 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.model_parts import memory_of
 
 
+@pytest.mark.nightly
 def test_free_gives_the_arenas_of_all_threads_back():
     graph = mlp("n", (65, 64, 64, 10))
     model = build(graph, threads=1)

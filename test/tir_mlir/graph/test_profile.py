@@ -49,6 +49,7 @@ def test_a_size_from_data_within_another():
     assert all(call.seconds > 0 for call in build(b.finish(), threads=1).profile(random(64, 3), rounds=1))
 
 
+@pytest.mark.nightly
 def test_symbolic_sizes_have_no_operations():
     found = build(mlp("n"), threads=1).profile(random(3, 33), rounds=2)
     assert all(call.flops is None for call in found)

@@ -20,6 +20,7 @@ CASES = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.few(2)
 @pytest.mark.parametrize("case", CASES)
 def test_reshapes(case):

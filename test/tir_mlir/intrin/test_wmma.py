@@ -105,6 +105,7 @@ def test_an_unknown_one_is_refused():
         TensorIntrin.get("wmma_sync_16x16x16_f16f16f64")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("sums", "trans_b"), [("float32", False), ("float16", False), ("float32", True)])
 def test_a_product_is_tensorized(sums, trans_b):
     func = tensor_cores.product(sums=sums, trans_b=trans_b)

@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 PASS = """
 from tir_mlir.passes.lower.registry import lowering
 
@@ -15,6 +17,7 @@ def nothing(module):
 """
 
 
+@pytest.mark.nightly
 def test_passes_of_an_imported_file_are_listed(tmp_path):
     (tmp_path / "nothing.py").write_text(PASS)
     command = [sys.executable, "-m", "tir_mlir.opt", "--import", str(tmp_path / "nothing.py"), "--list-passes"]

@@ -117,6 +117,7 @@ for number, (path, args) in enumerate(json.load(open(sys.argv[1]))):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("text", "suffix", "count"), [(PROGRAM, "mlir", 200), (SCRIPT, "py", 100)])
 def test_mutated_programs_are_errors_or_programs(tmp_path: Path, text: str, suffix: str, count: int):
     rng = random.Random(SEED)

@@ -84,6 +84,7 @@ def description_of_a_language_model(monkeypatch):
     assert len(json.loads(answer)["forms"]) == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "child",
     [

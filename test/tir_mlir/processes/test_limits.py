@@ -22,6 +22,7 @@ def test_memory_beyond_the_limit_is_refused():
     assert result.stdout == "refused\n"
 
 
+@pytest.mark.nightly
 def test_a_process_ends_when_its_seconds_are_spent():
     assert ended("limit(1 << 30, 1)\nwhile True: pass").returncode == -signal.SIGXCPU
 

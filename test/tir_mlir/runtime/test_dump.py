@@ -93,6 +93,7 @@ def test_an_error_stands_behind_the_last_state(tmp_path, monkeypatch):
     assert (tmp_path / f"{len(done) + 1:02}-error.txt").read_text() == "LoweringError: no such tail\n"
 
 
+@pytest.mark.nightly
 def test_a_folder_of_the_environment_has_one_for_each_build(tmp_path, monkeypatch):
     monkeypatch.setenv("TIR_DUMP", str(tmp_path))
     threads = [threading.Thread(target=build, args=(parse(SCALE),)) for _ in range(2)]

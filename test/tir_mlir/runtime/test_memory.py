@@ -20,6 +20,7 @@ from tir_mlir import build
 TEXT = main("A:8 B:8", each("b", "B[vi] = A[vi] + T.float32({value})"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("cache", [True, False])
 def test_code_is_freed_with_the_last_of_its_functions(cache):
     library = build(parse(TEXT.format(value=1)), cache=cache)

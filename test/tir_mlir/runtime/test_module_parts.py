@@ -129,6 +129,7 @@ def test_low_precision_needs_its_support_functions_in_every_part():
     assert abs(b[0] - (1 + sum(range(COUNT)))) <= 16  # 8 bits of mantissa, rounded COUNT times
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("bad", [0, 1, COUNT - 2, COUNT - 1])
 def test_checks_of_every_part_are_reported(bad):
     table = f', P: T.Buffer(({COUNT}, 8), "int32")'

@@ -282,6 +282,7 @@ def test_threads_do_not_meet(lib):
     assert wrong == []
 
 
+@pytest.mark.nightly
 def test_other_threads_run_during_a_long_call():
     slow = build(
         parse("""

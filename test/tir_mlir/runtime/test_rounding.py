@@ -78,6 +78,7 @@ def runs(program: Any) -> dict[str, Callable[..., Any]]:
     }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("dtype", FORMS)
 def test_a_conversion_rounds_once(source: str, dtype: str):

@@ -58,6 +58,7 @@ def run(code, folder, **variables):
     return done.stdout.split("\n")[:-1]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 def test_a_forked_process_runs_schedules_and_builds(tmp_path):
     code = """
@@ -75,6 +76,7 @@ for _ in range(2):  # a child, and the parent again
     assert run(code, tmp_path) == ["True True", "True"] * 2
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 def test_a_fork_during_another_threads_work_is_reported(tmp_path):
     code = """
@@ -140,6 +142,7 @@ print(hit > 10)
     assert not [p.name for p in tmp_path.rglob("new-*")][5:]  # few unfinished files; they go in time
 
 
+@pytest.mark.nightly
 def test_entered_contexts_are_exited_at_exit(tmp_path):
     code = """
 from mlir import ir
@@ -153,6 +156,7 @@ print(right(build(scheduled(1)), 1))
     assert run(code, tmp_path) == ["True"]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs limits of a process")
 def test_a_disk_that_takes_no_more(tmp_path):
     code = f"""
@@ -185,6 +189,7 @@ def died(code, folder):
     return done.returncode < 0
 
 
+@pytest.mark.nightly
 def test_a_crash_in_llvm_is_not_met_twice(tmp_path):
     """The process is lost; the next one knows, and has the tools build the program."""
     code = """
@@ -230,6 +235,7 @@ print(right(build(scheduled(1)), 1))
     assert run(code, tmp_path) == ["BuildError True", "True", "True"]
 
 
+@pytest.mark.nightly
 def test_schedules_in_several_threads(tmp_path):
     code = """
 found = {}
@@ -243,6 +249,7 @@ print(found == dict.fromkeys(range(4), True))
     assert run(code, tmp_path) == ["True"]
 
 
+@pytest.mark.nightly
 def test_buffers_that_do_not_fit_the_memory(tmp_path):
     """Compiled code that does not get its memory would write to address 0."""
     code = """

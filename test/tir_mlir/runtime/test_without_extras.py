@@ -262,6 +262,7 @@ def test_an_exported_model_names_the_extra(without, tmp_path):
     assert not (tmp_path / "net").exists()
 
 
+@pytest.mark.nightly
 def test_the_demo_skips_the_stage_in_c(without, capsys):
     without("tools", "c")
     assert demo.main(["--size", "16", "--quiet"]) == 0

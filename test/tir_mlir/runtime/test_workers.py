@@ -226,6 +226,7 @@ def ended(pid: int) -> bool:
     return False
 
 
+@pytest.mark.nightly
 def test_a_program_ends_with_its_workers_and_prints_nothing_of_them(folder):
     program = script(folder, "5")
     out, err = program.communicate(timeout=60)

@@ -79,6 +79,7 @@ def tiled(sch):
     return sch
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a generator that is closed
 @pytest.mark.parametrize("checked", [None, "each step"], ids=["plain", "verified"])

@@ -185,6 +185,7 @@ def mutate(source, rng: random.Random):
     return source
 
 
+@pytest.mark.nightly
 def test_mutated_traces_are_refused_whole_or_run():
     rng = random.Random(17)
     good = scheduled().trace.as_json()

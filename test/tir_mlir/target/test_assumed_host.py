@@ -46,6 +46,7 @@ def run_as(name: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", RUNNABLE[-1:])
 def test_a_cpu_whose_code_runs_here(name):
     cpu = target.NAMES[name]
@@ -54,12 +55,14 @@ def test_a_cpu_whose_code_runs_here(name):
     assert result == "right"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_caches_of_two_cpus_are_apart():
     keys = {run_as(name)[1] for name in ("sse2", "avx2")} if "avx2" in RUNNABLE else {run_as("neon")[1], ""}
     assert len(keys) == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_code_for_another_kind_of_cpu_is_only_generated():
     cpu = target.NAMES[FOREIGN]

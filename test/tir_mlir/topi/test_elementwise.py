@@ -28,6 +28,7 @@ def close(got, wanted, dtype="float32"):
     np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_functions_of_floats(dtype):
     x = random(3, 5, 17, dtype=dtype)
@@ -49,6 +50,7 @@ def test_functions_of_floats_below_one():
         close(one, getattr(torch, name)(torch.tensor(x)).numpy())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_activations(dtype):
     x = random(5, 31, dtype=dtype) * np.asarray(4, dtype)

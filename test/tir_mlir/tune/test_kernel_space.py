@@ -50,6 +50,7 @@ def test_a_gpu_that_is_not_there_is_named():
         tune.tune(program("A:48x24 B:24x40 C:48x40", PRODUCT), target="sm_121")
 
 
+@pytest.mark.nightly
 def test_records_of_a_gpu_are_found_by_its_chip(tmp_path):
     product = program("A:32x8 B:8x32 C:32x32", SMALL)
     best = draw_candidate(product, kernels, Defaults()).schedule

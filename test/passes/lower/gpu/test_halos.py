@@ -36,6 +36,7 @@ def tiled(out: int, stride: int, tile: int) -> Schedule:
     return sch
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("out", "stride", "tile"), [(10, 1, 4), (9, 2, 4), (8, 1, 4)])
 def test_tiles_of_a_fused_block_index(out, stride, tile):
     sch = tiled(out, stride, tile)
@@ -59,6 +60,7 @@ def conv(A: T.Buffer((2, 3, 15, 19), "float32"), W: T.Buffer((3, 3, 3, 3), "floa
 """
 
 
+@pytest.mark.nightly
 def test_no_tile_divides_its_size():
     """Batches, filters and both directions are one index of blocks; channels have a tail, too."""
     sch = Schedule(parse(RAGGED))

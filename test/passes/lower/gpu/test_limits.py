@@ -62,6 +62,7 @@ def test_shared_memory_of_48_kib_is_declared():
     assert ".shared .align 16 .b8 A_shared[49152]" in build(shared(12288), target="sm_60").assembly
 
 
+@pytest.mark.nightly
 def test_more_shared_memory_is_asked_for_by_the_launch():
     n = 12544  # 49 KiB
     a, b = np.arange(n, dtype="float32"), np.zeros(n, "float32")

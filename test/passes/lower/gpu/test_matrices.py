@@ -40,6 +40,7 @@ def on_machine(text: str, grid: tuple[int, int, int], args: list[np.ndarray], wa
     tir_mlir.ptx.launch(text, kernel.name, grid=grid, block=(32, warps, 1), args=args)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("sums", "trans_b", "warps"), [("float32", False, 2), ("float16", False, 1), ("float32", True, 1)]
 )
@@ -98,6 +99,7 @@ def test_a_pointer_into_a_fragment_is_refused():
 # --- layouts of fragments ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("trans_b", [False, True])
 @pytest.mark.parametrize("sums", ["float32", "float16"])
 def test_matrix_functions_are_verified_and_interpreted(sums, trans_b):
@@ -139,6 +141,7 @@ LOADS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", LOADS)
 def test_tensorize_refuses_a_load_in_another_layout_than_the_product(name):
     change, trans_b, product_first, message, fix = LOADS[name]
@@ -171,6 +174,7 @@ def padded(factor, offset):
     return sch
 
 
+@pytest.mark.nightly
 def test_tiles_with_padded_rows_are_right_and_have_no_conflicts():
     a, b = (np.random.default_rng(n).integers(-4, 5, (32, 32)).astype(np.float16) for n in (0, 1))
     conflicts = []

@@ -42,6 +42,7 @@ def assembled(ptx: str, chip: str, folder: Path) -> str:
     return run.stderr
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_assembler_takes_it(name, chip, tmp_path):

@@ -125,6 +125,7 @@ def differing(
     return [sch.mod.script() for sch, given in zip(schedules_, answers, strict=True) if len(given) != 1]
 
 
+@pytest.mark.nightly
 def test_some_kernels_in_any_order():
     assert differing(KERNELS[-1::-14], kernel_answer) == []
 

@@ -42,6 +42,7 @@ def fetched(shape: tuple[int, ...], tile: tuple[int, ...], threads: tuple[int, .
     return sch
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("shape", "tile", "threads", "size"),
     [

@@ -128,6 +128,7 @@ def test_nothing_to_fold(tvm, notebook):
     assert tvm.relax.transform.FoldConstant()(notebook["M"]).equal(notebook["M"])
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("options", [{}, {"bind_constants": False}, {"annotate_codegen": True}], ids=str)
 def test_parts_that_match_become_functions(tvm, notebook, options):

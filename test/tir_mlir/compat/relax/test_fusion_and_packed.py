@@ -213,6 +213,7 @@ class Net:
 """
 
 
+@pytest.mark.nightly
 def test_a_program_is_called_by_its_name(tvm, notebook, arrays):
     notebook.run(NAMED)
     assert "R.call_tir(cls.act, (lv0,), out_sinfo=R.Tensor((3, n)" in notebook["Net"].script()

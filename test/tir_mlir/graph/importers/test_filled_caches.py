@@ -50,6 +50,7 @@ def model():
     return tir_mlir.build(graph(), threads=1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("filled", [1, 63, 255])
 def test_keys_that_no_query_sees_have_no_weight(model, filled):
     """Those of the block of the last one that is seen have the weight 0."""

@@ -60,6 +60,7 @@ def family():
     return model, dict(zip(CASES, results, strict=True))
 
 
+@pytest.mark.nightly
 def test_every_function_is_parallel(family):
     """But for transposed weights, which are small."""
     scripts = {name: function.script() for name, function in family[0].graph.module.prim_funcs.items()}

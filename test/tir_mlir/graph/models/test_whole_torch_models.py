@@ -90,6 +90,7 @@ def test_lengths_of_a_prompt(length):
     assert_same(model, example, (torch.arange(length)[None] * 7 % 101,))
 
 
+@pytest.mark.nightly
 @pytest.mark.few(2)
 @pytest.mark.parametrize("past", [2, 15, 16, 33])
 def test_lengths_of_a_cache(past):

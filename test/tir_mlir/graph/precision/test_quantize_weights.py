@@ -52,6 +52,7 @@ def rounded_rows(x: np.ndarray) -> np.ndarray:
 ROUNDED = {"bf16": lambda x: from_bfloat16(to_bfloat16(x)), "int8": rounded_rows, "int4": rounded_rows}
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [1, 3, 40, "n"])
 @pytest.mark.parametrize("name", list(ROUNDED))

@@ -68,6 +68,7 @@ def block(b, x):
     return b.op("nn.relu", b.op("add", z, y))
 
 
+@pytest.mark.nightly
 def test_permutations_are_left_at_the_ends_only():
     graph = graph_of(block, (1, 3, 6, 5))
     made = channels_last(graph)

@@ -102,6 +102,7 @@ def test_functions_with_declared_regions_stay_alone():
     assert grouped(write, (3, 5)) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shape", [(1, 15), (17, 127), ("n", 16)])
 def test_the_fused_program_computes_the_same(shape):
     rng = np.random.default_rng(0)

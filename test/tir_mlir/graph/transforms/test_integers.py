@@ -57,6 +57,7 @@ def expected(graph: Graph, x: np.ndarray, groups: int) -> np.ndarray:
 AVX_VNNI = replace(AVX2, features=AVX2.features | {"avxvnni"})
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("target", "groups"),
     [(host(), 1), (host(), 4), (host(), 16), (AVX2, 1), (AVX2, 4), (AVX_VNNI, 1), (AVX512, 1), (AVX512_VNNI, 1)],
@@ -143,6 +144,7 @@ def biased(kind):
 NPU = {"activations": "int8", "symmetric": True, "per_channel": False, "bias": "int32"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("method", ["min-max", "percentile", "entropy"])
 @pytest.mark.parametrize("kind", ["dense", "conv2d"])
 def test_calibrate_for_a_machine_of_one_scale(kind, method):
@@ -168,6 +170,7 @@ def test_a_bias_of_integers_is_added_to_the_sums(kind):
         np.testing.assert_allclose(tir_mlir.build(eight, threads=1)(x), wanted, rtol=1e-6)
 
 
+@pytest.mark.nightly
 def test_activations_of_int8_have_zero_points():
     graph, x = biased("dense")
     (layer,) = graph.calibrate([np.abs(x)], threads=1, activations="int8").calibration.layers

@@ -31,6 +31,7 @@ def test_arrays_are_passed_in_place_with_memory_of_the_function(scale, driver):
     assert words[3:] == [0x40000000, 100]
 
 
+@pytest.mark.nightly
 def test_by_keyword(scale, driver):
     a, b = pair(driver)
     scale(a, x=2.0, B=b)

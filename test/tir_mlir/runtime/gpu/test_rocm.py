@@ -22,6 +22,7 @@ def test_a_product(chip, fma):
     assert ".max_flat_workgroup_size: 256" in text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", BOUND)
 def test_all_kernels_have_code(name):
     assert ".amdhsa_kernel main_kernel" in build(BOUND[name].schedule(), target="gfx942").assembly

@@ -31,6 +31,7 @@ def guarded(source: str, dtype: str, count: int, limit: int) -> Any:
     """)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("driver", ["jit", "tools"])
 @pytest.mark.parametrize(("source", "dtype"), PAIRS)
 def test_a_last_vector_of_few_lanes_stores_these(source: str, dtype: str, driver: str):

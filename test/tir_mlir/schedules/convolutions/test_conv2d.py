@@ -89,6 +89,7 @@ def test_threads(layout):
     assert "T.parallel" in sch.mod.script()
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_sizes_known_when_it_runs(layout):

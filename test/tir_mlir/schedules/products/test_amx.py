@@ -82,6 +82,7 @@ def test_every_shape(sizes, options):
     assert "tdp" in build(sch, target=SAPPHIRE_RAPIDS).assembly
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("rows", "threads"), [(96, 1), (49, 2)])
 def test_blocks_of_columns_whose_part_of_b_stays_in_cache(rows, threads):
     """Threads share the rows where they have pairs of tiles for all, else the blocks, each with its part of B."""
@@ -119,6 +120,7 @@ def test_any_number_of_rows_on_the_cpu(columns, terms, counts):
         np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("left", "right", "dot"), [("uint8", "int8", "tdpbusd"), ("int8", "uint8", "tdpbsud")])
 def test_mixed_signs_in_the_interpreter(left, right, dot):
     m, n, k = 20, 17, 66
@@ -169,6 +171,7 @@ def test_the_trace_is_the_schedule():
     assert again.mod.script() == sch.mod.script()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rows", [64, 49, 3])
 def test_packed_weights_are_read_in_place_and_the_epilogue_reads_tiles(rows):
     """No copy of the weights in the call; few rows read panels as many do."""

@@ -72,12 +72,14 @@ def test_verify(m, target):
     assert sch.verify()
 
 
+@pytest.mark.nightly
 @vnni
 def test_threads_share_the_columns():
     sch = check(32, Weights(530, 256), target="avx512_vnni", threads=2)
     assert "T.parallel(2)" in sch.mod.script()
 
 
+@pytest.mark.nightly
 @vnni
 @pytest.mark.filterwarnings("error")
 def test_the_inner_loop_works_in_registers():

@@ -29,6 +29,7 @@ def test_rows(m, right, target):
     check(product(m, 70, 45, right_turned=right), target)
 
 
+@pytest.mark.nightly
 @pytest.mark.few(2)
 @TARGETS
 @pytest.mark.parametrize("m", [16, "m"])
@@ -36,6 +37,7 @@ def test_rows_shared_by_threads(m, target):
     check(product(m, 1000, 1024), target, threads=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.few(4)
 @TARGETS
 @pytest.mark.parametrize("sizes", [(40, 1, 33), (127, 5, 33), (16, 16, 4000), ("m", "n", "k")])
@@ -43,6 +45,7 @@ def test_columns_and_steps(sizes, target):
     check(product(*sizes), target)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("m", [2, "m"])
 def test_float64(m):
     check(product(m, 64, 64, "float64"), WIDE)
@@ -55,6 +58,7 @@ def test_narrow_types(m, dtype, sums):
     check(widened(m, 64, 64, dtype, sums), WIDE)
 
 
+@pytest.mark.nightly
 @pytest.mark.few(2)
 @pytest.mark.parametrize("cpu", [ZEN4, SAPPHIRE_RAPIDS], ids=["zen4", "sapphire_rapids"])
 @pytest.mark.parametrize("m", [2, 64])

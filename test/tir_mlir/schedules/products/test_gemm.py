@@ -96,6 +96,7 @@ def test_threads_take_products_of_a_short_sum():
     assert "for h in T.parallel(6)" in sch.mod.script()
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("error", "ignore:.*registers of accumulators")  # of CPUs with 16
 @pytest.mark.parametrize(("target", "threads"), [(SMALL, 1), (WIDE, 1), (WIDE, 2)], ids=["small", "wide", "shared"])
 def test_sizes_known_when_it_runs(target, threads):

@@ -65,6 +65,7 @@ def test_ragged_sizes(m, n, k, target):
     assert any(f"dot_{types}" in text for types in ("int16", "int8", "uint8_int8"))
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("m", "n", "k"), [(33, 70, 31), (20, 64, 30)])
 @pytest.mark.parametrize("left", [False, True])
@@ -105,6 +106,7 @@ def test_signed_operands_are_shifted(m, n, k, threads):
     assert "vpdpbusd" in text and "* -128" in text
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n", "k"), [(70, 64), (64, 63), (70, 63)])
 @pytest.mark.parametrize("right", [False, True])
 def test_panels_of_ragged_sizes_are_zeros_and_a_copy_without_conditions(n, k, right):
@@ -169,6 +171,7 @@ def test_a_batch():
     check(widened(17, 18, 19, batch=3), a, b, wide(a, b), threads=1)
 
 
+@pytest.mark.nightly
 def test_sizes_known_when_it_runs():
     """A sum over nothing writes nothing: the tiles want to know that there is something to sum."""
     plain = Schedule(widened("m", "n", "k"))

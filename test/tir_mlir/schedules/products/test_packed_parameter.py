@@ -31,6 +31,7 @@ def test_right_operand(n, turned, threads, target):
     np.testing.assert_array_equal(c, a @ b)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("turned", [False, True])
 def test_left_operand(turned):
     sch = Schedule(product(41, 33, 70, left_turned=turned))

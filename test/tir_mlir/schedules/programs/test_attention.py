@@ -65,6 +65,7 @@ def test_keys_of_few_queries_are_not_transposed():
     check(build(sch)["main"], 1, 4, 21, 12)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("queries", [4, 7, 40])
 def test_keys_and_values_in_8_bits_are_computed_where_they_are_read(queries):
     """In the panels of keys; values in the product of one tile of queries, in a copy for several."""

@@ -93,6 +93,7 @@ def test_versions_for_ranges_of_a_size_are_valid():
     assert "rows <= 3" in script or "rows < 4" in script
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("program", "names"),
     [

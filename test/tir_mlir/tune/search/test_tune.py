@@ -110,6 +110,7 @@ def test_options_are_checked_before_anything_runs():
         tune.tune(3)
 
 
+@pytest.mark.nightly
 def test_a_space_that_refuses_everything_says_why():
     best = tune.tune(Product, trials=2, space=lambda sch: sch.get_loops("nothing"), threads=1, builders=1)
     assert best.is_library and best.notes[0].startswith("no candidate of the space ran; trial 0: refused: ")
@@ -122,6 +123,7 @@ def test_a_space_that_is_slower_than_the_library_is_told():
     assert best.is_library and "no candidate of the space is faster" in best.notes[0]
 
 
+@pytest.mark.nightly
 def test_errors_of_a_space_and_of_a_storage_are_told_before_anything_is_built(monkeypatch):
     monkeypatch.setattr("tir_mlir.tune.trials.pool.TrialPool.reference", None)
     with pytest.raises(TuneError, match="the space raised ZeroDivisionError"):

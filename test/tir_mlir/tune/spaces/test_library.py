@@ -94,6 +94,7 @@ def outer_product(intrinsic) -> str:
     return intrinsic("tile_product", func(shapes, desc)["main"], func(shapes, impl)["main"])
 
 
+@pytest.mark.nightly
 def test_an_intrinsic_that_fits_is_a_decision(intrinsic):
     outer_product(intrinsic)
     a, b = numbers(16, 24), numbers(24, 12)

@@ -47,6 +47,7 @@ def test_another_machine_builds_and_measures(pool):
     assert "build.lower" in found.stages and "measure.board" in found.stages
 
 
+@pytest.mark.nightly
 def test_an_abort_of_the_compiler_costs_one_trial(pool):
     kept = [pool.submit(job("planted_fill", seed=n, runner=Abort("pi"))) for n in range(3)]
     found = [each.result(300) for each in kept]
@@ -87,6 +88,7 @@ def test_a_paused_worker_goes_on(pool):
     assert waiting.result(300).status is Status.OK
 
 
+@pytest.mark.nightly
 def test_compare_times_in_turns(pool):
     found = pool.compare([job("planted_fill"), job("planted_other")], rounds=5)
     assert [len(each) for each in found] == [5, 5] and min(map(min, found)) > 0
@@ -182,6 +184,7 @@ def test_close_ends_what_runs_and_cancels_what_waits():
     assert not os.path.exists(f"/proc/{worker}")
 
 
+@pytest.mark.nightly
 def test_workers_build_side_by_side_and_measure_in_turn():
     with TrialPool(2) as pool:
         while len(pool.workers) < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from harness import scripts, tensor_cores
 from harness.fix_rows import each_of
 from harness.kernel_fixes import KernelRow
@@ -132,6 +133,7 @@ ROWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(2)
 @each_of(ROWS)
 def test_the_way_out(row):
     row.follow()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import pytest
 from harness.fix_rows import each_of
 from harness.kernel_fixes import KernelRow, is_right
 from programs.parsed import parse
@@ -165,6 +166,7 @@ ROWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(1)
 @each_of(ROWS)
 def test_the_way_out(row):
     row.follow()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import pytest
 from harness.fix_rows import each_of
 from harness.kernel_fixes import KernelRow
 from programs.parsed import parse
@@ -337,6 +338,7 @@ LIMITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(5)
 @each_of(NESTS + PASSES + TOGETHER + LIMITS)
 def test_the_way_out(row):
     row.follow()

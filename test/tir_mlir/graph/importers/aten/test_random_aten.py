@@ -56,6 +56,7 @@ def model():
     return tir_mlir.build(tir_mlir.from_torch(Draws(), (torch.ones(6, 4),), mutated="in_place"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("seed", "offset"), [(0, 0), (0x123456789ABC, 8)])
 def test_numbers_are_those_of_seed_and_offset(model, seed, offset):
     state, first = torch.tensor([seed, offset]), offset // 4

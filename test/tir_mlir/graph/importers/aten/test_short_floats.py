@@ -39,6 +39,7 @@ ELEMENTWISE = {
 }
 
 
+@pytest.mark.few(3)
 @TYPES
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_an_operator_rounds_once(name, dtype):
@@ -78,6 +79,7 @@ REDUCTIONS = {
 }
 
 
+@pytest.mark.few(5)
 @TYPES
 @pytest.mark.parametrize("deviation", [60, 2e-3], ids=["large", "small"])
 @pytest.mark.parametrize("name", REDUCTIONS)

@@ -162,6 +162,7 @@ def test_remainders_and_sums_of_exponentials_at_the_ends():
     np.testing.assert_array_equal(at, [0, 0, 0, 1])
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_the_indices_of_maxima(dtype):
@@ -336,6 +337,7 @@ def test_a_pad_that_cuts_a_named_axis():
         tir_mlir.from_onnx(made)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_file_is_looked_at_without_torch(tmp_path):
     path = tmp_path / "relu.onnx"

@@ -151,6 +151,7 @@ def built(proto, *arrays):
     return tir_mlir.build(tir_mlir.from_onnx(proto), threads=1)(*arrays)
 
 
+@pytest.mark.nightly
 def test_names_that_become_one_identifier_are_two_values():
     """Inputs `a b` and `a_b`, whose sizes are `n m`, `n_m` and `for`; nodes in no order."""
     nodes = [node("MatMul t z -> y"), helper.make_node("Sub", ["a b", "a_b"], ["t"])]

@@ -167,6 +167,7 @@ def test_grouped_queries_with_sinks_and_limited_scores():
     close(y, wanted.transpose(0, 2, 1, 3).reshape(1, 3, 16))
 
 
+@pytest.mark.nightly
 def test_attention_of_one_product_with_a_mask_and_a_past():
     x, w, b, past = f(2, 3, 8), f(8, 24), f(24), f(2, 2, 2, 4, 4)
     mask = np.array([[1] * 7, [1] * 4 + [0] * 3], "int32")
@@ -191,6 +192,7 @@ def test_rotary_embedding():
     close(y, wanted.transpose(0, 2, 1, 3).reshape(2, 3, 8))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("room", [0, 6])
 def test_grouped_queries_with_a_cache(room):
     """One new token behind those of each row, or a first prompt."""

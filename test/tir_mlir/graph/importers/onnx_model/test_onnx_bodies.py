@@ -51,6 +51,7 @@ def test_results(name):
         np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
+@pytest.mark.nightly
 def test_a_branch_decides_on_the_number_of_rows():
     text = """agraph (float[4,3] x) => (float[n,3] y, int64[2] s)
         <float zero = {0}, int64[1] at = {1}, int64[1] three = {3}> {

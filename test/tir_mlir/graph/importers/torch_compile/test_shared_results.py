@@ -91,6 +91,7 @@ def fresh():
         yield
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_memory_is_shared_as_in_torch(function, dynamic):

@@ -39,6 +39,7 @@ def written_mask(x):
     return x * 2 if (mask > 0).any() and int(mask.sum()) == 2 else x
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "model",
     [
@@ -116,6 +117,7 @@ def test_a_check_of_a_tensor():
         lib(-torch.ones(2))
 
 
+@pytest.mark.nightly
 def test_a_check_in_a_branch_is_told():
     def inner(x):
         torch._check((x > 0).sum().item() > 0)

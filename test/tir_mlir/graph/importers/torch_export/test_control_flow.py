@@ -43,6 +43,7 @@ class Steps(nn.Module):
         return scan(step, torch.zeros(8), x, dim=0)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [1, -1])
 def test_only_the_branch_that_is_chosen_runs(sign):
@@ -79,6 +80,7 @@ SIZES = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SIZES)
 def test_a_size_among_the_operands(name):
     model = SIZES[name]

@@ -48,6 +48,7 @@ FORWARDS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("forward", FORWARDS.values(), ids=FORWARDS)
 def test_sizes_that_vary(forward):
     dims = ({0: "b", 1: torch.export.Dim("n", min=20)},)
@@ -72,6 +73,7 @@ IMAGES = {
 }  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", IMAGES)
 def test_images_of_sizes_that_vary(name):
     forward, dims, shape = IMAGES[name]
@@ -82,6 +84,7 @@ def test_images_of_sizes_that_vary(name):
         torch.testing.assert_close(lib(x), forward(x), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("of_rows", [False, True], ids=["offsets", "rows"])
 def test_bags_of_named_sizes(of_rows):
     """As many bags as there are offsets or rows, of as many indices as there are."""

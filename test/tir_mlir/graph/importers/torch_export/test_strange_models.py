@@ -124,6 +124,7 @@ class Aliases(torch.nn.Module):
         return y * 2
 
 
+@pytest.mark.nightly
 def test_writes_through_views_are_translated():
     lib = tir_mlir.build(tir_mlir.from_torch(Aliases(), (torch.zeros(2, 3),)), threads=1)
     x = torch.arange(6.0).reshape(2, 3)
