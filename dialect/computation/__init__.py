@@ -1,5 +1,6 @@
 """Canonical tensor computations (one linalg.generic each) raised from blocks, and matching with tensor intrinsics."""
 
+from tir_mlir.dialect.computation.emit_tree import TreeEmitter as TreeEmitter
 from tir_mlir.dialect.computation.form import Form as Form
 from tir_mlir.dialect.computation.form import NotRaisable as NotRaisable
 from tir_mlir.dialect.computation.form import Operand as Operand

@@ -8,8 +8,9 @@ a declared reduction allows reassociation and contraction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import TypeGuard
 
 from mlir import ir
 from mlir.dialects import arith
@@ -64,6 +65,24 @@ def node(op: ir.Operation, children: tuple[Tree, ...]) -> OpNode:
     return OpNode(op.name, facts, str(op.results[0].type), children)
 
 
+def constant(value: float, type_text: str) -> OpNode:
+    """A number, of a type of MLIR."""
+    type_ = ir.Type.parse(type_text)
+    is_float = isinstance(type_, ir.FloatType)
+    attribute = ir.FloatAttr.get(type_, value) if is_float else ir.IntegerAttr.get(type_, int(value))
+    return OpNode("arith.constant", (("value", str(attribute)),), type_text, ())
+
+
+def replace_scalars(tree: Tree, values: Mapping[int, float]) -> Tree:
+    """A tree with numbers for the scalar parameters that are the arguments of these positions."""
+    if _is_scalar(tree):
+        number = scalar_number(tree)
+        return constant(values[number], tree.type) if number in values else tree
+    if not isinstance(tree, OpNode):
+        return tree
+    return replace(tree, children=tuple(replace_scalars(child, values) for child in tree.children))
+
+
 def leaves(tree: Tree) -> Iterator[int]:
     """The operand numbers of the leaves, left to right."""
     if isinstance(tree, Leaf):
@@ -71,6 +90,14 @@ def leaves(tree: Tree) -> Iterator[int]:
     elif isinstance(tree, OpNode):
         for child in tree.children:
             yield from leaves(child)
+
+
+def scalars_in(tree: Tree) -> list[int]:
+    """The arguments that the scalar parameters of a tree are, each once, left to right."""
+    if isinstance(tree, ScalarArgument):
+        return [tree.number]
+    children = tree.children if isinstance(tree, OpNode) else ()
+    return list(dict.fromkeys(number for child in children for number in scalars_in(child)))
 
 
 def conditions_in(tree: Tree) -> list[int]:
@@ -106,7 +133,7 @@ def correspondences(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tr
         yield from _match_children(first.children, order, bound)
 
 
-def _is_scalar(tree: Tree) -> bool:
+def _is_scalar(tree: Tree) -> TypeGuard[ScalarArgument | OpNode]:
     """Whether a tree is a scalar parameter; an integer is an index, converted."""
     return isinstance(tree, ScalarArgument) or (
         isinstance(tree, OpNode) and tree.op == "arith.index_cast" and isinstance(tree.children[0], ScalarArgument)

@@ -39,7 +39,9 @@ _FLOATS: dict[str, Callable[..., Any]] = {
 _INTEGERS: dict[str, Callable[..., Any]] = {
     "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.maxsi": np.maximum,
     "arith.minsi": np.minimum, "arith.floordivsi": lambda a, b: np.floor_divide(a.astype(np.int64), b.astype(np.int64)),
+    "arith.shrsi": lambda a, b: np.floor(a / 2.0**b),
 }  # fmt: skip
+_FROM_FLOATS = FPToSIOp.names | {"arith.fptoui"}
 _EXACT = 1 << 53
 
 
@@ -84,28 +86,31 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     )
     if not parts or any(p is None for p in parts):
         return None
-    return _evaluate_op(op, [p for p in parts if p is not None])
-
-
-def _evaluate_op(op: ir.Operation, parts: list[Values]) -> Values | None:
-    """The result of an op on known operands, as its type holds it; None if that does not represent it."""
     dtype = "int64" if isinstance(op.results[0].type, ir.IndexType) else dtypes.to_name(op.results[0].type)
+    return evaluate_op(op.name, dtype, [p for p in parts if p is not None])
+
+
+def evaluate_op(name: str, dtype: str, parts: list[Values]) -> Values | None:
+    """The result of an op, or of a cast, on known operands, as its type holds it; None if that does not represent it,
+    or is none of float32, float64 and integers."""
     with np.errstate(all="ignore"):
         if dtype in ("float32", "float64"):
-            parts = [p.astype(dtype) if op.name in _FLOATS else p for p in parts]
-            result = _FLOATS[op.name](*parts) if op.name in _FLOATS else parts[0].astype(dtype)
+            parts = [p.astype(dtype) if name in _FLOATS else p for p in parts]
+            result = _FLOATS[name](*parts) if name in _FLOATS else parts[0].astype(dtype)
             return result if np.all(np.isfinite(result)) else None
-        if not dtype.startswith("int"):
+        if not dtype.startswith(("int", "uint")):
             return None
-        if isa(op, FPToSIOp):
+        if name in _FROM_FLOATS:
             parts = [np.trunc(parts[0])] if np.all(np.abs(parts[0]) < _EXACT) else []
         if not parts or any(np.any(np.abs(p) >= _EXACT) for p in parts):
             return None
-        if isa(op, FloorDivOp) and np.any(parts[1] == 0):
+        if name in FloorDivOp.names and np.any(parts[1] == 0):
+            return None
+        if name == "arith.shrsi" and not np.all((parts[1] >= 0) & (parts[1] < dtypes.bits(dtype))):
             return None
         wide = [p.astype(np.float64) for p in parts]  # exact below 2^53, so that an overflow is seen
         low, high = dtypes.limits(dtype)
-        checked = _INTEGERS[op.name](*wide) if op.name in _INTEGERS else wide[0]
+        checked = _INTEGERS[name](*wide) if name in _INTEGERS else wide[0]
         if not np.all((low <= checked) & (checked <= high) & (np.abs(checked) < _EXACT)):
             return None
         return checked.astype(np.int64)

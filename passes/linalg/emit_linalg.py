@@ -4,13 +4,13 @@ needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import linalg, memref
 
-from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, OpNode, Tree, leaves
+from tir_mlir.dialect.computation import Form, NotRaisable, Operand, OpNode, Tree, TreeEmitter, leaves
 from tir_mlir.dialect.ir import Index, create, func_of, is_symbol
 from tir_mlir.dialect.ir.lowering_op_views import LinalgIndexOp
 
@@ -182,32 +182,3 @@ def _subview(buffer: ir.Value, axes: Sequence[OperandAxis]) -> ir.Value:
     static = [[_DYNAMIC if n is None else n for n in numbers] for numbers in (offsets, sizes)]
     steps = [a.stride for a in axes]
     return memref.SubViewOp(result, buffer, starts, spans, [], static[0], static[1], steps).result
-
-
-class TreeEmitter:
-    """Emits a scalar tree, with common subtrees once."""
-
-    def __init__(self, values: Mapping[int, ir.Value], arguments: Sequence[ir.Value]):
-        self.values = values
-        self.arguments = arguments
-        self.made: dict[Tree, ir.Value] = {}
-
-    def value(self, tree: Tree) -> ir.Value:
-        if isinstance(tree, Leaf):
-            return self.values[tree.operand]
-        assert isinstance(tree, OpNode)  # a computation without conditions has no other leaves
-        if tree not in self.made:
-            self.made[tree] = self._make(tree)
-        return self.made[tree]
-
-    def _make(self, tree: OpNode) -> ir.Value:
-        if tree.op == "func.arg":
-            return self.arguments[int(dict(tree.facts)["number"])]
-        if tree.op in LinalgIndexOp.names:
-            dim = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(dict(tree.facts)["dim"]))
-            op = ir.Operation.create(tree.op, results=[ir.IndexType.get()], attributes={"dim": dim})
-            return op.results[0]
-        operands = [self.value(child) for child in tree.children]
-        facts = {name: ir.Attribute.parse(text) for name, text in tree.facts}
-        op = ir.Operation.create(tree.op, results=[ir.Type.parse(tree.type)], operands=operands, attributes=facts)
-        return op.results[0]

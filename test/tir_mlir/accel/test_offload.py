@@ -11,6 +11,7 @@ import pytest
 from tir_mlir import accel, build, from_onnx
 from tir_mlir.accel import upto
 from tir_mlir.accel.machines.gemmini import gemmini
+from tir_mlir.accel.machines.vta import vta
 from tir_mlir.accel.offload.requantization import Requantization, requantizing_store, stores_of
 from tir_mlir.graph import Graph, GraphBuilder
 from tir_mlir.script import tir as T
@@ -137,6 +138,13 @@ def test_halves_decide_whether_two_roundings_are_one() -> None:
     assert requantizing_store(stores, Requantization(0.25, 0, -128, 127, "int8"), -(2**20), 2**20) is None
     third = Requantization(float(np.float32(1 / 3)), 0, -128, 127, "int8")  # no sum is halfway between two codes
     assert requantizing_store(stores, third, -1000, 1000) is not None
+
+
+def test_a_store_of_the_low_bits_is_taken_where_it_cannot_wrap() -> None:
+    stores = list(stores_of(vta(), "int32", "int8"))
+    codes = Requantization(1.0, 0, -128, 127, "int8")
+    assert requantizing_store(stores, codes, -128, 127) is not None
+    assert requantizing_store(stores, codes, -128, 128) is None
 
 
 def qdq_model(rows: int, sizes: Sequence[int]) -> object:

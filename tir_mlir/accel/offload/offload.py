@@ -189,8 +189,8 @@ class _Offload:
             return MachineError(f"no instruction of {self.machine} stores {sums} as {wanted}")
         store, numbers = found
         scales = {name: wanted.scale for name, number in numbers.items() if number == wanted.scale}
-        text = store.text(numbers, scales)
-        return replace(program, stored=Stored(text, wanted.dtype, store.instruction, tuple(scales.items())))
+        payload = store.payload_at({name: number for name, number in numbers.items() if name not in scales})
+        return replace(program, stored=Stored(payload, wanted.dtype, store.instruction, tuple(scales.items())))
 
     def _largest(self, value: ir.Value) -> int:
         """The largest absolute value of a weight; of one that is not known, that of its type."""

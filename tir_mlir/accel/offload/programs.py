@@ -7,8 +7,13 @@ from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
+from mlir import ir
 
 from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.dialect.computation import Tree, TreeEmitter, leaves
+from tir_mlir.dialect.computation.scalar_tree import replace_scalars
+from tir_mlir.dialect.ir import edit, enter_context, ops
+from tir_mlir.dialect.ir.op_views import ElementLoadOp, ElementStoreOp, StoreOp, isa
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import parse
 
@@ -17,18 +22,19 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Stored:
-    """What an instruction stores of sums: `expression` with the sum for `{}` and numbers by name, of a type."""
+    """What an instruction stores of sums, of a type: a computation whose leaf is the sum."""
 
-    expression: str
+    payload: Tree
     dtype: str
     instruction: MachineInstruction
     numbers: tuple[tuple[str, float], ...]
     """Those that programs may differ in though they are mapped as one: scales."""
 
     @property
-    def text(self) -> str:
-        """The expression with its numbers."""
-        return self.expression.format("{}", **{name: f"T.float32({number!r})" for name, number in self.numbers})
+    def tree(self) -> Tree:
+        """The computation with its numbers (call inside `enter_context`)."""
+        positions = {o.name: position for position, o in enumerate(self.instruction.operands)}
+        return replace_scalars(self.payload, {positions[name]: number for name, number in self.numbers})
 
     def with_scales(self, scale: float) -> Stored:
         """The same with one scale for all."""
@@ -148,10 +154,30 @@ def _program(
     params = [*params, *([_params("D", shape[-1:], sums)] if program.has_bias else [])]
     if program.stored is not None:
         lines = [f'S = T.alloc_buffer({shape}, "{sums}")', *lines]
-        lines += _block("Y", spatial, {}, [f"Y[{index}] = {program.stored.text.format(f'S[{index}]')}"])
+        lines += _block("Y", spatial, {}, [f'Y[{index}] = T.Cast("{program.stored.dtype}", S[{index}])'])
     params.append(_params("Y", shape, sums if program.stored is None else program.stored.dtype))
     text = [f"@T.prim_func\ndef {name}({', '.join(params)}):", *(f"    {line}" for line in lines)]
-    return parse("\n".join(text), {})[name]
+    func = parse("\n".join(text), {})[name]
+    if program.stored is not None:
+        _store_computed(func, program.stored)
+    return func
+
+
+def _store_computed(func: PrimFunc, stored: Stored) -> None:
+    """Let a function store what an instruction computes of the sums.
+
+    Y[i, j] = T.Cast("int8", S[i, j])    -->    Y[i, j] = f(S[i, j])
+    """
+    with enter_context():
+        store = [op for op in ops(func.func.op) if isa(op, ElementStoreOp)][-1]
+        sums = [op for op in ops(func.func.op) if isa(op, ElementLoadOp)][-1].results[0]
+        with ir.InsertionPoint(store), store.location:
+            (leaf,) = {*leaves(stored.payload)}
+            value = TreeEmitter({leaf: sums}, []).value(stored.tree)
+        cast = StoreOp(store).value
+        edit.set_operand(store, 0, value)
+        if cast != sums:
+            edit.erase(cast.owner.operation)
 
 
 def _block(name: str, spatial: Mapping[str, int], reduced: Mapping[str, int], body: Sequence[str]) -> list[str]:
