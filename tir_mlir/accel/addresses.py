@@ -154,8 +154,8 @@ def _too_large(
     lives: dict[MachineBuffer, tuple[int, int]],
 ) -> str:
     """Why buffers do not fit: the largest sum at one instruction, and the way out."""
-    busiest = max((lives[b][0] for b in buffers), key=lambda t: sum(b.rows for b in _alive(buffers, lives, t)))
-    alive = sorted(_alive(buffers, lives, busiest), key=lambda b: -b.rows)
+    busiest = max((lives[b][0] for b in buffers), key=lambda t: sum(b.rows for b in _alive_buffers(buffers, lives, t)))
+    alive = sorted(_alive_buffers(buffers, lives, busiest), key=lambda b: -b.rows)
     total, largest = sum(b.rows for b in alive), alive[0]
     parts = ", ".join(f"{b.name} {b.rows}" for b in alive)
     text = f"memory {memory.name} has {memory.rows} rows; {total} are in use at once: {parts}"
@@ -170,7 +170,7 @@ def _too_large(
     )
 
 
-def _alive(
+def _alive_buffers(
     buffers: Sequence[MachineBuffer], lives: dict[MachineBuffer, tuple[int, int]], at: int
 ) -> list[MachineBuffer]:
     return [b for b in buffers if lives[b][0] <= at <= lives[b][1]]

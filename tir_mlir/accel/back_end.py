@@ -15,7 +15,7 @@ from tir_mlir.accel.addresses import PlacedProgram, place_buffers
 from tir_mlir.accel.c_source import print_c
 from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.cores import check_cores
-from tir_mlir.accel.firmware import of_functions, write_firmware
+from tir_mlir.accel.firmware import model_of_functions, write_firmware
 from tir_mlir.accel.limits import check_limits
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.memory_chart import MemoryChart
@@ -172,7 +172,7 @@ class MachineCode(CompiledCode):
         name = name or identifier(folder.resolve().name)
         names = self._names(name)
         functions = {names[f]: placed for f, placed in self.programs.items()}
-        return write_firmware(folder, of_functions(name, functions, constants), functions)
+        return write_firmware(folder, model_of_functions(name, functions, constants), functions)
 
     def _names(self, of_main: str, of_only: str | None = None) -> dict[str, str]:
         """The names of the functions in C."""

@@ -172,7 +172,7 @@ class _Printer:
             elif isinstance(node, For):
                 names = _reads_and_writes(node)
                 comment = f" /* {_flow(names)} */" if names != around else ""
-                lines.append(f"{indent}{self._for(node)} {{{comment}")
+                lines.append(f"{indent}{self._for_header(node)} {{{comment}")
                 self._body(node.body, indent + _INDENT, lines, names)
                 lines.append(indent + "}")
             elif not isinstance(node, Allocate):
@@ -181,7 +181,7 @@ class _Printer:
                 self._body(node.body, indent + _INDENT, lines, around)
                 lines.append(indent + "}")
 
-    def _for(self, node: For) -> str:
+    def _for_header(self, node: For) -> str:
         ends = [self._index(e) for e in node.highs]
         end = ends[0]
         for other in ends[1:]:
@@ -206,7 +206,7 @@ class _Printer:
         return [f"{indent}{{ {comment}", *(_INDENT + line for line in lines), f"{indent}}}"]
 
     def calls(self, issue: Issue) -> list[str]:
-        return [_SLOT.sub(lambda slot: _in_place(slot, self._slot(issue, slot)), c) for c in issue.instruction.calls]
+        return [_SLOT.sub(lambda slot: _insert_text(slot, self._slot(issue, slot)), c) for c in issue.instruction.calls]
 
     def _slot(self, issue: Issue, slot: re.Match[str]) -> str:
         name, is_row, dimension = slot.groups()
@@ -306,7 +306,7 @@ def _flow(names: tuple[list[str], list[str]]) -> str:
     return f"{reads} -> {writes}" if reads else f"-> {writes}"
 
 
-def _in_place(slot: re.Match[str], text: str) -> str:
+def _insert_text(slot: re.Match[str], text: str) -> str:
     """An operand with the parentheses that it needs: none where it is a whole argument."""
     before, after = slot.string[: slot.start()].rstrip()[-1:], slot.string[slot.end() :].lstrip()[:1]
     is_argument = before in ("(", ",") and after in (")", ",")

@@ -62,24 +62,26 @@ def _split_shared(program: MachineProgram, loop: For, count: int) -> MachineProg
             parts[node.buffer] = MachineBuffer(node.buffer.name, (count, rows, memory.width), node.buffer.dtype, memory)
     if not parts:
         return program
-    body = [replace(n, body=_in_parts(loop.body, parts, Dim(loop.var))) if n is loop else n for n in program.body]
+    body = [replace(n, body=_use_parts(loop.body, parts, Dim(loop.var))) if n is loop else n for n in program.body]
     return replace(program, body=[*(Allocate(b) for b in parts.values()), *body])
 
 
-def _in_parts(body: Sequence[Node], parts: Mapping[MachineBuffer, MachineBuffer], core: IntExpr) -> list[Node]:
+def _use_parts(body: Sequence[Node], parts: Mapping[MachineBuffer, MachineBuffer], core: IntExpr) -> list[Node]:
+    """Statements whose tiles are in the parts of this core of the shared buffers."""
     made: list[Node] = []
     for node in body:
         if isinstance(node, For | When):
-            made.append(replace(node, body=_in_parts(node.body, parts, core)))
+            made.append(replace(node, body=_use_parts(node.body, parts, core)))
         elif isinstance(node, Issue):
-            tiles = {name: _in_part(tile, parts, core) for name, tile in node.tiles.items()}
+            tiles = {name: _use_part(tile, parts, core) for name, tile in node.tiles.items()}
             made.append(replace(node, tiles=tiles))
         elif isinstance(node, HostCode) or node.buffer not in parts:
             made.append(node)
     return made
 
 
-def _in_part(tile: TileAddress, parts: Mapping[MachineBuffer, MachineBuffer], core: IntExpr) -> TileAddress:
+def _use_part(tile: TileAddress, parts: Mapping[MachineBuffer, MachineBuffer], core: IntExpr) -> TileAddress:
+    """A tile in the part of this core, if its buffer has parts."""
     whole = parts.get(tile.buffer)
     if whole is None:
         return tile

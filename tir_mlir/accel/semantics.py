@@ -54,7 +54,7 @@ def _pass_as_integers(func: Func) -> None:
     func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, kind.results))
 
 
-def in_order(
+def model_arguments(
     instruction: MachineInstruction, tiles: Sequence[Array], numbers: Sequence[int | float]
 ) -> list[Array | int | float]:
     """The arguments of `model_of`, from those for the tiles and those for the numbers."""

@@ -26,7 +26,7 @@ from tir_mlir.accel.program import (
     TileAddress,
     Value,
 )
-from tir_mlir.accel.semantics import compiled_statements, extent_limits, in_order, model_of
+from tir_mlir.accel.semantics import compiled_statements, extent_limits, model_arguments, model_of
 from tir_mlir.accel.tile_rows import TileRows, tile_view, touched_rows
 from tir_mlir.dialect.diagnostics import ArgumentError, MachineError
 from tir_mlir.dialect.symbolic import IntExpr, text
@@ -144,7 +144,7 @@ class _Executor:
         for target in instruction.sets:
             self.core.registers[target] = values[target.name]
         if self.function is not None:
-            self.function(*in_order(instruction, arguments, numbers))
+            self.function(*model_arguments(instruction, arguments, numbers))
 
     def _required_number(self, source: Any, values: Mapping[str, int | float]) -> int | float:
         needed = self.issue.required_value(source)

@@ -26,7 +26,7 @@ from tir_mlir.accel.checks.trials import (
 )
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Field, Tile
-from tir_mlir.accel.semantics import Array, Mask, Points, accessed_elements, in_order, model_of
+from tir_mlir.accel.semantics import Array, Mask, Points, accessed_elements, model_arguments, model_of
 from tir_mlir.accel.tile_rows import tile_view
 from tir_mlir.dialect.diagnostics import BuildError, InternalError, MachineError
 from tir_mlir.dialect.ir import enter_context
@@ -154,7 +154,7 @@ def _call_once(instruction: MachineInstruction) -> None:
     """Call the model of an instruction, whose entry is made by its first call."""
     tiles = [np.zeros(t.shape, t.dtype) for t in instruction.tiles]
     numbers = [least_value(n) for n in instruction.numbers]
-    model_of(instruction)(*in_order(instruction, tiles, numbers))
+    model_of(instruction)(*model_arguments(instruction, tiles, numbers))
 
 
 def _run(
@@ -286,7 +286,7 @@ class _InstructionComparison:
                 state = self.expected[tile.memory.name]
                 arguments.append(tile_view(state, tile, trial.rows[tile.name], trial.strides[tile.name]))
         numbers = [trial.numbers[n.name] for n in trial.instruction.numbers]
-        model_of(trial.instruction)(*in_order(trial.instruction, arguments, numbers))
+        model_of(trial.instruction)(*model_arguments(trial.instruction, arguments, numbers))
 
     def _differences(self, trial: InstructionTrial, hosts: Mapping[str, _HostTile]) -> Iterator[str]:
         for name, meant in self.expected.items():

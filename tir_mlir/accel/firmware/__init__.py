@@ -3,5 +3,5 @@
 from tir_mlir.accel.firmware.firmware_model import FirmwareCall as FirmwareCall
 from tir_mlir.accel.firmware.firmware_model import FirmwareModel as FirmwareModel
 from tir_mlir.accel.firmware.firmware_model import FirmwareTensor as FirmwareTensor
-from tir_mlir.accel.firmware.firmware_model import of_functions as of_functions
+from tir_mlir.accel.firmware.firmware_model import model_of_functions as model_of_functions
 from tir_mlir.accel.firmware.write import write_firmware as write_firmware

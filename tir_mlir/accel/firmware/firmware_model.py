@@ -75,7 +75,9 @@ class FirmwareModel:
         return list(dict.fromkeys(t for t in used if t.place == place))
 
 
-def of_functions(name: str, functions: Mapping[str, PlacedProgram], constants: Mapping[str, object]) -> FirmwareModel:
+def model_of_functions(
+    name: str, functions: Mapping[str, PlacedProgram], constants: Mapping[str, object]
+) -> FirmwareModel:
     """The model that calls functions in order, each on arguments of its own, but those that are constants.
 
     constants: arrays, by the name of the parameter, or by `FUNCTION.PARAMETER`. Errors: BuildError for one that is not

@@ -64,12 +64,12 @@ class TiledBuffer:
         first, rest = self.dims[: min(self.grid, 1)], self.dims[min(self.grid, 1) :]
         sizes = dict(zip(self.dims, self.shape, strict=True))
 
-        def tiled(*indices: int) -> tuple[object, ...]:
+        def tile_indices(*indices: int) -> tuple[object, ...]:
             others = [i for d, i in enumerate(indices) if d not in self.dims]
             tiles = [indices[d] // sizes[d] for d in rest]
             return (*others, *tiles, *(indices[d] for d in first), *(indices[d] % sizes[d] for d in rest))
 
-        return tiled
+        return tile_indices
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def _plan(
         buffer = _buffer(form, pairing, number)
         if buffer is not None:
             is_ragged = any(axes[a].extent % axes[a].tile for a in buffer.axes)
-            copies.append(_copied(roles, form, pairing, number, buffer, is_ragged))
+            copies.append(_plan_copy(roles, form, pairing, number, buffer, is_ragged))
     result = _buffer(form, pairing, role.form.output)
     if result is None:
         raise MachineError("its result is not in a memory of the machine")
@@ -233,7 +233,7 @@ def _is_plain(operand: Operand) -> bool:
     return plain and all(b.as_constant() == 0 for b in operand.base)
 
 
-def _copied(
+def _plan_copy(
     roles: Sequence[Role], form: Form, pairing: Pairing, number: int, buffer: TiledBuffer, is_ragged: bool
 ) -> CopiedOperand:
     """An operand with the cheapest instruction that copies it from the memory of the CPU; for tiles at edges one with

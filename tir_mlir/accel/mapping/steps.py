@@ -77,10 +77,10 @@ def _read_by_axes(sch: Schedule, nest: Nest, block: BlockHandle, buffer: TiledBu
     iters = [i.name for i in sch.get(block).iter_vars]
     positions = [iters.index(nest.axes[axis].name) for axis in buffer.indices]
 
-    def by_axes(*indices: int) -> tuple[int, ...]:
+    def order_indices(*indices: int) -> tuple[int, ...]:
         return tuple(indices[n] for n in positions)
 
-    return sch.reindex_cache_read(block, buffer.name, "global", by_axes)
+    return sch.reindex_cache_read(block, buffer.name, "global", order_indices)
 
 
 def _place_result(sch: Schedule, nest: Nest, block: BlockHandle) -> BlockHandle:

@@ -172,7 +172,7 @@ def cycles(nest: Nest, tiling: Tiling) -> float:
             burst += max(0, count - copy.copy.instruction.unit.queue) * copy.copy.cycles
             latency = max(latency, copy.copy.instruction.latency)
         if level == last:
-            time += _around(nest, tiling, queued)
+            time += _boundary_cycles(nest, tiling, queued)
         trips = tiling.trips(nest, outer[level]) if level >= 0 else 1
         if tiling.ahead and level >= 0:
             time = trips * max(time + max(0.0, burst - queued), load) + load + latency
@@ -181,7 +181,7 @@ def cycles(nest: Nest, tiling: Tiling) -> float:
     return time
 
 
-def _around(nest: Nest, tiling: Tiling, queued: int) -> float:
+def _boundary_cycles(nest: Nest, tiling: Tiling, queued: int) -> float:
     """The cycles of a part before its first term and after its last one."""
     tiles = prod(tiling.parts[a] for a, axis in enumerate(nest.axes) if axis.kind == "S")
     fill = 0.0 if nest.fill is None else float(tiles * nest.fill.cycles)

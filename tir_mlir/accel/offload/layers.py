@@ -32,7 +32,7 @@ class LayerEnd:
 def multiplications(call: NodeCall) -> int:
     """The products that a layer adds up; 0 for what is not a layer, and where a size is symbolic."""
     if call.op.short == "nn.attention":
-        return _of_attention(call)
+        return _attention_multiplications(call)
     if kind_of(call.op.short) not in (OperatorKind.CONVOLUTION, OperatorKind.PRODUCT):
         return 0
     made, kernel = call.shape, call.shape_of(call.args[1])
@@ -46,7 +46,7 @@ def multiplications(call: NodeCall) -> int:
     return outputs * int(call.shape_of(call.args[0])[-1])
 
 
-def _of_attention(call: NodeCall) -> int:
+def _attention_multiplications(call: NodeCall) -> int:
     """Each query times each key, and each of these times each value."""
     query, key = (call.shape_of(value) for value in call.args[:2])
     if any(isinstance(size, str) for size in (*query, *key, *call.shape)):

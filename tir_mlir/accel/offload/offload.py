@@ -227,8 +227,8 @@ class _Offload:
         program = mapped.program
         operands = form.operands(at)
         if end.biases:
-            operands.append(self._bias(at, end.biases, program.made[-1]))
-        made = TensorType(program.made, at.struct_info.dtype)
+            operands.append(self._bias(at, end.biases, program.result_shape[-1]))
+        made = TensorType(program.result_shape, at.struct_info.dtype)
         with ir.InsertionPoint(at.node.op):
             node = create.call_tir(self.graph.module.mlir, name, operands, [made], at.node.names[:1])
         value = self.rewriter.add(node)

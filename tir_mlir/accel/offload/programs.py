@@ -61,7 +61,7 @@ class ProductProgram:
         return f"product_{'x'.join(map(str, (*self.batch, self.rows, self.columns, self.depth)))}"
 
     @property
-    def made(self) -> Shape:
+    def result_shape(self) -> Shape:
         """The shape of the result."""
         return (*self.batch, self.rows, self.columns)
 
@@ -77,7 +77,7 @@ class ProductProgram:
         x, w = (_params(n, (*self.batch, *s), t) for n, s, t in (
             ("X", (self.rows, self.depth), left), ("W", (self.depth, self.columns), right)))  # fmt: skip
         reads = f"X[{_index(axes, 'i', 'k')}]", f"W[{_index(axes, 'k', 'j')}]"
-        spatial = dict(zip((*axes, "i", "j"), self.made, strict=True))
+        spatial = dict(zip((*axes, "i", "j"), self.result_shape, strict=True))
         return _program(name, [x, w], spatial, {"k": self.depth}, reads, self)
 
 
@@ -94,7 +94,7 @@ class ConvolutionProgram:
     stored: Stored | None = None
 
     @property
-    def made(self) -> Shape:
+    def result_shape(self) -> Shape:
         """The shape of the result."""
         windows = zip(self.image[1:3], self.kernel[:2], self.dilation, self.strides, strict=True)
         sizes = ((size - (taps - 1) * dilation - 1) // stride + 1 for size, taps, dilation, stride in windows)
@@ -114,7 +114,7 @@ class ConvolutionProgram:
         """Its function of TensorIR."""
         left, right, _ = self.dtypes
         params = [_params("X", self.image, left), _params("W", self.kernel, right)]
-        spatial: dict[str, int] = dict(zip("nyxo", self.made, strict=True))
+        spatial: dict[str, int] = dict(zip("nyxo", self.result_shape, strict=True))
         rows, columns = (
             f"v{axis} * {stride} + v{tap} * {dilation}"
             for axis, tap, stride, dilation in zip("yx", ("ry", "rx"), self.strides, self.dilation, strict=True)

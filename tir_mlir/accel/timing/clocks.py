@@ -100,8 +100,8 @@ class UnitClocks:
             rows = row_spans(made, self.rows, self.placed)
             access = np.broadcast_to(rows.access, rows.first.shape)
             spans.add(places, rows.end > rows.first, rows.first, rows.end, access)
-        arrays |= spans.by_place(count, "spans", "first", "end", "access")
-        return arrays | held.by_place(count, "holds", "resource", "hold")
+        arrays |= spans.group_by_place(count, "spans", "first", "end", "access")
+        return arrays | held.group_by_place(count, "holds", "resource", "hold")
 
     def _add_wait(self, made: Executions, arrays: Mapping[str, Integers]) -> None:
         instruction, places = made.issue.instruction, made.places
@@ -219,7 +219,7 @@ class _Columns:
         self.places.append(places[row])
         self.values.append(tuple(v[row, column] for v in values))
 
-    def by_place(self, count: int, first: str, *names: str) -> dict[str, Integers]:
+    def group_by_place(self, count: int, first: str, *names: str) -> dict[str, Integers]:
         """The entries in the order of the places, and where those of each place begin."""
         places = np.concatenate([np.zeros(0, np.int64), *self.places])
         order = np.argsort(places, kind="stable")

@@ -43,7 +43,7 @@ def ranges(names: Sequence[str], iterations: Integers, values: Integers) -> list
         if len(runs) <= MOST and own > gain and (numbers == np.arange(len(numbers)) + numbers[0]).all():
             gain = own
             best = [
-                (between(names[column], numbers, first, end), int(least[first]))
+                (range_conditions(names[column], numbers, first, end), int(least[first]))
                 for first, end in runs
                 if least[first] != FREE
             ]
@@ -56,7 +56,7 @@ def _runs(values: Integers) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(values)], strict=True))
 
 
-def between(name: str, numbers: Integers, first: int, end: int) -> Conditions:
+def range_conditions(name: str, numbers: Integers, first: int, end: int) -> Conditions:
     """A loop is in part of its range: from index `first` to before `end`."""
     found: list[tuple[IntExpr, bool]] = []
     if end - first == 1 and len(numbers) > 1:
@@ -74,7 +74,7 @@ def subset(names: Sequence[str], iterations: Integers, is_chosen: NDArray[np.boo
     to one."""
     whole = _pattern(iterations, is_chosen)
     if whole is not None:
-        return [_flat(names, iterations, *whole)]
+        return [_flat_conditions(names, iterations, *whole)]
     for column in reversed(range(len(names))):
         numbers, which = np.unique(iterations[:, column], return_inverse=True)
         others = [c for c in range(len(names)) if c != column]
@@ -91,8 +91,8 @@ def subset(names: Sequence[str], iterations: Integers, is_chosen: NDArray[np.boo
             low, high = patterns[first] or (0, 0)
             if low < high:
                 rest = iterations[which == first][:, others]
-                own = _flat([names[c] for c in others], rest, low, high)
-                found.append((*between(names[column], numbers, first, number), *own))
+                own = _flat_conditions([names[c] for c in others], rest, low, high)
+                found.append((*range_conditions(names[column], numbers, first, number), *own))
             first = number
         if len(found) <= MOST:
             return found
@@ -111,7 +111,7 @@ def _pattern(iterations: Integers, is_chosen: NDArray[np.bool_]) -> tuple[int, i
     return (low, 2**62 if high == len(is_chosen) else high)
 
 
-def _flat(names: Sequence[str], iterations: Integers, low: int, high: int) -> Conditions:
+def _flat_conditions(names: Sequence[str], iterations: Integers, low: int, high: int) -> Conditions:
     """The number of an iteration of a box of loops is from `low` to before `high`."""
     if low == 0 and high >= len(iterations):
         return ()

@@ -55,7 +55,8 @@ class Order:
         return needs
 
     @cached_property
-    def _known_counts(self) -> tuple[Integers, Integers]:
+    def _counts(self) -> tuple[Integers, Integers]:
+        """`complete_counts`, and those at the end."""
         run, _ = self.clocks.prepare()
         cores, queues = self.clocks.stream.cores, int(self.clocks.arrays["tokens"][-1])
         at_core = np.zeros((cores, self.lanes), np.int64)
@@ -65,17 +66,17 @@ class Order:
         return known, at_core
 
     @property
-    def known(self) -> Integers:
+    def complete_counts(self) -> Integers:
         """How many are known to be complete."""
-        return self._known_counts[0]
+        return self._counts[0]
 
     @property
-    def known_at_end(self) -> Integers:
+    def complete_counts_at_end(self) -> Integers:
         """How many of each lane each core knows to be complete when the program ends."""
-        return self._known_counts[1]
+        return self._counts[1]
 
     @cached_property
-    def issued(self) -> Integers:
+    def issue_counts(self) -> Integers:
         """How many of each lane were issued before each instruction."""
         lanes, works = self.clocks.arrays["lane"], self.clocks.arrays["kind"] != WAITS
         is_of = (lanes[:, None] == np.arange(self.lanes)) & works[:, None]
@@ -85,10 +86,10 @@ class Order:
         """The places of the instructions of a lane."""
         return np.flatnonzero((self.clocks.arrays["lane"] == lane) & (self.clocks.arrays["kind"] != WAITS))
 
-    def unfinished(self) -> list[int]:
+    def open_lanes(self) -> list[int]:
         """The lanes for which the CPU has to wait, and whose instructions on memories may not be complete when the
         program ends."""
-        known = self.known_at_end.max(0)
+        known = self.complete_counts_at_end.max(0)
         return [n for n in range(self.lanes) if self.clocks.arrays["fenced"][n] and self._last_access(n) > known[n]]
 
     def _last_access(self, lane: int) -> int:
@@ -100,12 +101,12 @@ class Order:
 
     def first_race(self) -> Race | None:
         """The first race, if there is one."""
-        late = self.needs > self.known
+        late = self.needs > self.complete_counts
         if late.any():
             place = int(np.argmax(late.any(1)))
             lane = int(np.argmax(late[place]))
             return Race(place, lane, int(self.needs[place, lane]) - 1)
-        for lane in self.unfinished():
+        for lane in self.open_lanes():
             return Race(self.clocks.stream.count, lane, self._last_access(lane) - 1)
         return None
 
@@ -158,7 +159,7 @@ def check_order(clocks: UnitClocks) -> None:
 
 def _check_used(order: Order, unit: ExecutionUnit, core: int, places: Integers, left: Integers) -> None:
     """Check that a wait waits for an instruction in one iteration at least."""
-    issued = order.issued[places, order.clocks.lane_numbers[unit, core]]
+    issued = order.issue_counts[places, order.clocks.lane_numbers[unit, core]]
     if (issued > left).any():
         return
     stream = order.clocks.stream

@@ -116,17 +116,17 @@ def holds(
             columns.append(np.where(operands > port, bank, -1))
     cycles = cycles * most
     if resources.host is None:
-        return cycles, _side_by_side(columns, made), _side_by_side([cycles] * len(columns), made)
+        return cycles, _join_columns(columns, made), _join_columns([cycles] * len(columns), made)
     moved = np.zeros(made.count, np.int64)
     for tile in made.issue.instruction.tiles:
         moved += used_bytes(tile, made) if tile.memory is None else 0
     held = np.ceil(moved / resources.bandwidth).astype(np.int64)
     columns.append(np.where(moved > 0, resources.host, -1))
     cycles = np.maximum(cycles, held)
-    return cycles, _side_by_side(columns, made), _side_by_side([*[cycles] * (len(columns) - 1), held], made)
+    return cycles, _join_columns(columns, made), _join_columns([*[cycles] * (len(columns) - 1), held], made)
 
 
-def _side_by_side(columns: list[Integers], made: Executions) -> Integers:
+def _join_columns(columns: list[Integers], made: Executions) -> Integers:
     return np.stack(columns, 1) if columns else np.zeros((made.count, 0), np.int64)
 
 

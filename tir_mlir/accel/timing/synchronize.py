@@ -61,7 +61,7 @@ class _Writer:
         """Add a wait before the first instruction that may begin too early, until none does."""
         while True:
             order = self.order()
-            late = order.needs > order.known
+            late = order.needs > order.complete_counts
             if not late.any():
                 break
             place = int(np.argmax(late.any(1)))
@@ -69,7 +69,7 @@ class _Writer:
             made = order.clocks.stream.tables[order.clocks.stream.table[place]]
             if not self._add_tokens(order, made, lane):
                 self._wait_before(order, made, lane)
-        for lane in order.unfinished():
+        for lane in order.open_lanes():
             self._wait_at_end(order, lane)
 
     def _add_tokens(self, order: Order, made: Executions, lane: int) -> bool:
@@ -130,8 +130,8 @@ class _Writer:
         left = np.full(len(found), FREE)
         for one in [t for t in order.clocks.stream.tables if t.node is made.node]:  # on each core
             lane = order.clocks.lane_numbers[unit, one.core]
-            needs, issued = order.needs[one.places, lane], order.issued[one.places, lane]
-            late = needs > order.known[one.places, lane]
+            needs, issued = order.needs[one.places, lane], order.issue_counts[one.places, lane]
+            late = needs > order.complete_counts[one.places, lane]
             rows = [numbers[tuple(row)] for row in one.iterations[late][:, : place.loops].tolist()]
             np.minimum.at(left, rows, np.minimum((issued - needs)[late], wait.numbers[0].high or 0))
         nodes: list[Node] = []

@@ -123,7 +123,7 @@ class _Pairs:
         self.lane = order.clocks.lane_numbers[producer, core]
         own = order.clocks.lane_numbers[consumer, core]
         self.late = np.flatnonzero(
-            (order.clocks.arrays["lane"] == own) & (order.needs[:, self.lane] > order.known[:, self.lane])
+            (order.clocks.arrays["lane"] == own) & (order.needs[:, self.lane] > order.complete_counts[:, self.lane])
         )
         self.of_producer = order.places(self.lane)
         self.ends: dict[tuple[Issue, int], Integers] = {}
@@ -139,7 +139,7 @@ class _Pairs:
             site = self._site(made, puts, self.consumer)
             row = int(stream.row[place])
             last = int(self._ends(made, len(site.names))[row])
-            complete = int(self.order.issued[made.places[last], self.lane]) + 1
+            complete = int(self.order.issue_counts[made.places[last], self.lane]) + 1
             takes[issue].chosen.add(entry)
             site.chosen.add(tuple(made.iterations[row][: len(site.names)].tolist()))
 
