@@ -48,7 +48,7 @@ PACKAGES: dict[str, str] = {
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
     "accel": (
-        "build dialect equivalence extensions graph intrin passes.lower processes runtime schedule "
+        "build dialect equivalence extensions graph interpreter intrin passes.lower processes runtime schedule "
         "schedules.block_queries schedules.free_choice script target targets visual"
     ),
     # the front of the package

@@ -23,12 +23,13 @@ from tir_mlir.accel.program import TO_LOOPS, MachineProgram, read_program
 from tir_mlir.accel.simulate import Simulator
 from tir_mlir.accel.timing import Timeline, measure
 from tir_mlir.accel.timing.clocks import UnitClocks, is_ordered_by_hardware
+from tir_mlir.accel.timing.faults import first_fault
 from tir_mlir.accel.timing.races import check_order
 from tir_mlir.accel.timing.roofline import Roofline
-from tir_mlir.accel.timing.stream import read_stream
+from tir_mlir.accel.timing.stream import Stream, read_stream
 from tir_mlir.accel.timing.synchronize import synchronize
 from tir_mlir.build import build
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import BuildError, MachineError
 from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
 from tir_mlir.runtime.drivers.c_entry import identifier
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
@@ -82,10 +83,18 @@ class MachineFunction:
 
     def simulate(self, *arrays: np.ndarray[Any, Any]) -> Timeline:
         """Run it on arrays, as a call, and return when its units were busy."""
-        if not is_ordered_by_hardware(self.placed.program.machine):
-            check_order(UnitClocks(read_stream(self.placed.program), self.placed.rows))
-        Simulator(self.placed.program, self.placed.rows).run(arrays)
+        Simulator(self.checked_stream, self.placed.rows).run(arrays)
         return self.timeline
+
+    @cached_property
+    def checked_stream(self) -> Stream:
+        """The instructions of a run. Errors: MachineError for the first one that is wrong, with its loops and line."""
+        stream = read_stream(self.placed.program)
+        if not is_ordered_by_hardware(self.placed.program.machine):
+            check_order(UnitClocks(stream, self.placed.rows))
+        if (fault := first_fault(stream, self.placed.rows)) is not None:
+            raise MachineError(fault)
+        return stream
 
     def verify(self) -> ProgramProof:
         """Prove that the program with its addresses and registers does what its schedule does: each instruction of a

@@ -23,10 +23,16 @@ from tir_mlir.accel.operands import (
 )
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
+from tir_mlir.extensions import extension_point
 from tir_mlir.target import AnyTarget
 
 if TYPE_CHECKING:
+    from mlir import ir
+
     from tir_mlir.accel.checks.check_instructions import MachineCheck
+    from tir_mlir.accel.interpreted_run import MachineReport
+    from tir_mlir.interpreter.codegen import Breakpoint
+    from tir_mlir.runtime.call.signature import CallSignature
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -270,6 +276,17 @@ class Machine(AnyTarget):
         from tir_mlir.accel.checks.check_instructions import check_instructions
 
         return check_instructions(self, source, state or {}, only, seed)
+
+    @extension_point
+    def interpret(
+        self,
+        module: ir.Module,
+        signature: CallSignature,
+        arrays: Sequence[object],
+        breakpoints: Mapping[str, Breakpoint],
+    ) -> MachineReport:
+        """Run a function of a module on arrays, instruction by instruction: `tir_mlir.interpret(..., machine=m)`."""
+        ...
 
     def _check_new(self, name: str, what: str) -> None:
         _check_word(name, what)

@@ -210,10 +210,15 @@ def read_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgra
         return _Reader(machine, matches_in(loops)).function(func)
 
 
+_PYTHON = frozenset({"run", "range", "min", "max", "breakpoint"})
+"""What the model's text of a program calls."""
+
+
 def _reserved_words(machine: Machine) -> set[str]:
-    """The words of the calls of instructions, and of functions that C defines: no buffer or loop is called so."""
+    """The words of the calls of instructions, and of functions that C and Python define: no buffer or loop is called
+    so."""
     calls = [re.sub(r"\{.*?\}", " ", call) for i in machine.instructions.values() for call in i.calls]
-    return {word for call in calls for word in re.findall(r"[A-Za-z_]\w*", call)} | set(C99.helpers)
+    return {word for call in calls for word in re.findall(r"[A-Za-z_]\w*", call)} | set(C99.helpers) | _PYTHON
 
 
 class _Reader:

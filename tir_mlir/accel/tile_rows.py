@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -34,19 +34,6 @@ class TileRows:
             return array[first : first + self.counts[0]]
         distances = [s * array.strides[0] for s in self.strides]
         return as_strided(array[first:], (*self.counts, *array.shape[1:]), (*distances, *array.strides[1:]))
-
-    def number(self, first: int, mask: np.ndarray[Any, Any]) -> int:
-        """The row of the first entry of a mask that is true, which is a result of `of`."""
-        position = np.unravel_index(int(np.argmax(mask)), mask.shape) if mask.ndim else ()
-        return first + sum(int(p) * s for p, s in zip(position, self.strides, strict=True))
-
-
-def touched_rows(
-    tile: Tile, strides: Sequence[int], limits: Mapping[int, str], numbers: Mapping[str, int | float]
-) -> TileRows:
-    """The rows that an instruction touches. `limits`: the numbers that limit dimensions, see `extent_limits`."""
-    counts = [min(n, int(numbers[limits[d]])) if d in limits else n for d, n in enumerate(tile.grid)]
-    return TileRows(tuple(max(0, n) for n in counts), tuple(tile.strides_in_rows(strides)))
 
 
 def tile_view(values: np.ndarray[Any, Any], tile: Tile, first: int, strides: Sequence[int]) -> np.ndarray[Any, Any]:

@@ -35,6 +35,7 @@ from tir_mlir.interpreter.counters import Report
 from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, Watch, origin_text
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import array_of, is_float, numbers
+from tir_mlir.interpreter.machine_models import MachineModel, Reported, run_instructions
 from tir_mlir.interpreter.memory import Memory, View, reinterpret_unsigned, row_major
 from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
 from tir_mlir.interpreter.ops.vector_memory import VectorMemory
@@ -57,6 +58,14 @@ HANDLER_MODULES = (block_ops, call_ops, memory_ops, loop_ops, value_ops, vector_
 _MAX_REGISTERED = 32
 _count = itertools.count(1)
 _registered_sources: OrderedDict[str, None] = OrderedDict()
+
+
+def show_source(filename: str, source: str) -> None:
+    """Register generated text with linecache, for debuggers and tracebacks."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    _registered_sources[filename] = None
+    while len(_registered_sources) > _MAX_REGISTERED:
+        linecache.cache.pop(_registered_sources.popitem(last=False)[0], None)
 
 
 class InterpretedProgram:
@@ -83,14 +92,6 @@ class InterpretedProgram:
         exec(compile(self.source, self.filename, "exec"), self.scope)
         self.call: Callable[..., object] = self.scope[name]
 
-    def show(self) -> None:
-        """Register the generated text with linecache, for debuggers and tracebacks."""
-        lines = self.source.splitlines(keepends=True)
-        linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)
-        _registered_sources[self.filename] = None
-        while len(_registered_sources) > _MAX_REGISTERED:
-            linecache.cache.pop(_registered_sources.popitem(last=False)[0], None)
-
     def run(self, args: Sequence[object]) -> None:
         """Run the function. Raises InterpreterError with the location."""
         try:
@@ -111,6 +112,7 @@ def interpret(
     breakpoints: Mapping[str, Breakpoint] | Sequence[str] = (),
     kernels: Mapping[str, Callable[..., object]] | None = None,
     target: None = None,
+    machine: None = None,
     **named: object,
 ) -> Report: ...
 
@@ -126,8 +128,25 @@ def interpret(
     breakpoints: Mapping[str, Breakpoint] | Sequence[str] = (),
     kernels: Mapping[str, Callable[..., object]] | None = None,
     target: str | AnyTarget,
+    machine: None = None,
     **named: object,
 ) -> ProgramReport: ...
+
+
+@overload
+def interpret(
+    program: object,
+    *arrays: object,
+    name: str | None = None,
+    exact: bool = False,
+    strict: bool = False,
+    unset: Sequence[str] = (),
+    breakpoints: Mapping[str, Breakpoint] | Sequence[str] = (),
+    kernels: Mapping[str, Callable[..., object]] | None = None,
+    target: None = None,
+    machine: MachineModel[Reported],
+    **named: object,
+) -> Reported: ...
 
 
 def interpret(
@@ -140,8 +159,9 @@ def interpret(
     breakpoints: Mapping[str, Breakpoint] | Sequence[str] = (),
     kernels: Mapping[str, Callable[..., object]] | None = None,
     target: str | AnyTarget | None = None,
+    machine: MachineModel[Reported] | None = None,
     **named: object,
-) -> Report | ProgramReport:
+) -> Report | ProgramReport | Reported:
     """Run a program in Python with every access checked. Results are stored in the arrays; returns the counts.
 
     `program`: a module, function, Schedule, ir.Module, or text of TVMScript or MLIR, at any stage before the llvm
@@ -155,15 +175,24 @@ def interpret(
     default a kernel is executed as the description of its intrinsic.
     `target`: a GPU, "cuda", "nvidia/nvidia-a100" or CUDA("sm_80"): the program is built for it, and its kernels run on
     the PTX machine, which checks them thread by thread; returns its counts, as `Library.report` does.
+    `machine`: an accelerator, `accel.Machine`: the program is built for it and runs instruction by instruction on its
+    model; `breakpoints` are instructions with conditions over the loops around them and their numbers. Returns what
+    instructions read and wrote, and the timeline.
 
-    Errors: ArgumentError; PtxError for what the machine finds; NotInterpreted for an unsupported op; OutOfBoundsError,
-    UnwrittenError, RaceError, AssumptionError, ArithmeticStop with function, block, loop values, and the element.
+    Errors: ArgumentError; PtxError and MachineError for what a machine finds; NotInterpreted for an unsupported op;
+    OutOfBoundsError, UnwrittenError, RaceError, AssumptionError, ArithmeticStop with function, block, loop values, and
+    the element.
     """
     start = time.perf_counter()
     with enter_context():
-        module = module_of(program, expand=target is None)
-        module = describe_open_calls(module) if target is None else module
+        is_built = target is not None or machine is not None
+        module = module_of(program, expand=not is_built)
+        module = module if is_built else describe_open_calls(module)
         signature = _select_signature(signatures(module), name)
+        if machine is not None:
+            options = {"exact": exact, "strict": strict, "unset": unset, "kernels": kernels, "target": target}
+            ordered = order_arguments(signature, arrays, named)
+            return run_instructions(machine, module, signature, ordered, breakpoints, options)
         if target is not None:
             from tir_mlir.interpreter.gpu_kernels import run_kernels  # loads the compiler for GPUs, and their machine
 
@@ -188,7 +217,7 @@ def interpret(
 def _run(compiled: InterpretedProgram, arguments: CallArguments, names: list[str]) -> Report:
     """Run a program, and store its results. Raises UnwrittenError for an element that it leaves unset."""
     name = arguments.signature.name
-    compiled.show()
+    show_source(compiled.filename, compiled.source)
     compiled.run(arguments.values)
     if (unwritten := arguments.find_unwritten()) is not None:
         raise _unwritten_error(name, *unwritten)
@@ -298,7 +327,7 @@ def _only_memrefs(module: ir.Module) -> None:
 # --- arguments of a call as memory of the interpreter, and results as arrays ------------------------------------------
 
 
-OPTIONS = ("name", "exact", "strict", "unset", "breakpoints", "kernels", "target")
+OPTIONS = ("name", "exact", "strict", "unset", "breakpoints", "kernels", "target", "machine")
 """The options of `interpret`."""
 WIDE = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 

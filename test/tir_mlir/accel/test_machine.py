@@ -97,7 +97,7 @@ FAULTS: dict[str, tuple[Callable[[PlacedProgram], None], str]] = {
     ),
     "two buffers meet": (
         lambda placed: placed.rows.update({b: 1 for b in placed.rows if b.name == "B_global_sp"}),
-        r"compute at .*: row \d+ of sp has an element of B_global_sp, not of A_global_sp \(operand A\)",
+        r"compute at .*: row \d+ of sp \(A_global_sp, operand A\) has an element of B_global_sp, written by mvin at",
     ),
     "an address is beyond the memory": (
         lambda placed: placed.rows.update({b: 1020 for b in placed.rows if b.name == "B_global_sp"}),

@@ -143,7 +143,12 @@ def tile_spans(tile: Tile, made: Executions) -> tuple[Integers, Integers]:
 
 def used_bytes(tile: Tile, made: Executions) -> Integers:
     """How many bytes of a tile are used each time."""
-    count = np.full(made.count, np.dtype(tile.dtype).itemsize, np.int64)
+    return used_elements(tile, made) * np.dtype(tile.dtype).itemsize
+
+
+def used_elements(tile: Tile, made: Executions) -> Integers:
+    """How many elements of a tile are used each time."""
+    count = np.ones(made.count, np.int64)
     for dimension in range(len(tile.shape)):
         count = count * extent(tile, dimension, made)
     return count
