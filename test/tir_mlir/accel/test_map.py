@@ -86,6 +86,21 @@ def test_a_product_of_other_tiles_is_mapped() -> None:
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.T.astype(np.int32))
 
 
+@pytest.mark.parametrize(("shape", "share"), [((64, 16, 32), "32 of vi"), ((20, 50, 33), "32 of vj")])
+def test_cores_share_the_tiles_of_an_axis(shape: tuple[int, int, int], share: str) -> None:
+    mapped = accel.map(columns(*shape, "int8", "int32"), npu())
+    a, b = data(*shape)
+    c = np.zeros(shape[:2], np.int32)
+    mapped.build().main(a, np.ascontiguousarray(b.T), c)
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+    assert f"each of 2 cores computes {share}" in str(mapped)
+    assert mapped.timeline.utilization("mac 0") == mapped.timeline.utilization("mac 1") > 0
+
+
+def test_one_core_computes_what_tiles_do_not_divide() -> None:
+    assert "cores" not in str(accel.map(columns(48, 16, 32, "int8", "int32"), npu()))
+
+
 def layer(m: int, n: int, k: int):
     """A dense layer of int8 with a bias."""
 

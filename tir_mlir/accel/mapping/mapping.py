@@ -10,10 +10,11 @@ from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.nest import Nest, plan_nest
+from tir_mlir.accel.mapping.on_cores import CoreSplit, placements
 from tir_mlir.accel.mapping.roles import Role, roles_of
 from tir_mlir.accel.mapping.space import Choose
 from tir_mlir.accel.mapping.steps import apply_tiling
-from tir_mlir.accel.mapping.tiling import Tiling, tilings, used_rows
+from tir_mlir.accel.mapping.tiling import Tiling, used_rows
 from tir_mlir.accel.timing import Timeline
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import InternalError, MachineError, ScheduleError
@@ -139,10 +140,15 @@ def _map_function(
 ) -> Iterator[str]:
     done: set[str] = set()
     blocks = sch.get_child_blocks(sch.get_block("root", function))
+    nests = []
     for name in [sch.get(block).name for block in blocks]:
         if name not in done:
             last = _inline_epilogue(sch, sch.get_block(name), done)
-            yield _apply(sch, machine, plan_nest(sch, machine, roles, sch.get_block(name), last), choose)
+            nests.append((name, last))
+    waits = any(u.is_shared and not u.is_interlocked for u in machine.units.values())
+    cores = machine.cores if len(nests) == 1 and not waits else 1  # cores do not wait for each other
+    for name, last in nests:
+        yield _apply(sch, machine, plan_nest(sch, machine, roles, sch.get_block(name), last), choose, cores)
 
 
 def _inline_epilogue(sch: Schedule, block: BlockHandle, done: set[str]) -> str | None:
@@ -159,22 +165,24 @@ def _inline_epilogue(sch: Schedule, block: BlockHandle, done: set[str]) -> str |
     return None if last is None else sch.get(last).name
 
 
-def _apply(sch: Schedule, machine: Machine, nest: Nest, choose: Choose) -> str:
+def _apply(sch: Schedule, machine: Machine, nest: Nest, choose: Choose, cores: int) -> str:
     """Schedule a nest by the cheapest tiling of which each step is legal."""
-    ranked = tilings(nest) or tilings(nest, ahead=False)
+    ranked = placements(nest, cores)
     if not ranked:
         raise MachineError(_too_small(nest))
+    split = ranked[0].split
+    part = nest if split is None else split.part(nest)
+    costs = {p.tiling: p.cycles for p in ranked if p.split == split}
     refused = None
-    costs = {tiling: cost for cost, tiling in ranked}
-    for tiling in choose(nest, list(costs))[:_TRIED]:
+    for tiling in choose(part, list(costs))[:_TRIED]:
         try:
-            sch.executor.all_or_nothing(lambda tiling=tiling: apply_tiling(sch, nest, tiling))
+            sch.executor.all_or_nothing(lambda tiling=tiling: apply_tiling(sch, nest, tiling, split))
         except InternalError:
             raise
         except ScheduleError as error:
             refused = error
         else:
-            return _reason(nest, tiling, costs.get(tiling), len(ranked))
+            return _reason(part, tiling, costs.get(tiling), len(ranked), split)
     raise MachineError(f"block {nest.block} is not mapped to {machine}: {refused}") from refused
 
 
@@ -185,12 +193,15 @@ def _too_small(nest: Nest) -> str:
     return f"block {nest.block}: the smallest tiles of {nest.role} need {', '.join(needs)}"
 
 
-def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int) -> str:
-    """What was chosen for a block, in words."""
+def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int, split: CoreSplit | None) -> str:
+    """What was chosen for a block, in words; nest: what one core computes."""
     tile = " x ".join(map(str, nest.role.extents))
     cost = "decided by a search" if cycles is None else f"about {round(cycles)} cycles, the least of {count} tilings"
     lines = [f"block {nest.block}: {nest.role} computes tiles of {tile}; {cost}"]
     lines += [f"  {rival} does the same, and is not cheaper" for rival in nest.rivals]
+    if split is not None:
+        axis = nest.axes[split.axis]
+        lines.append(f"  each of {split.cores} cores computes {axis.extent} of {axis.name}")
     outer = tiling.outer(nest)
     for copy, level in zip(nest.copies, tiling.levels, strict=True):
         where = f"in each iteration of {nest.axes[outer[level]].name}" if level >= 0 else "once"

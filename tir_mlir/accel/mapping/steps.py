@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from tir_mlir.accel.mapping.nest import Nest, TiledBuffer
+from tir_mlir.accel.mapping.on_cores import CoreSplit
 from tir_mlir.accel.mapping.roles import Role
 from tir_mlir.accel.mapping.tiling import Tiling
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import loops_by_iter
 
 
-def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling) -> None:
-    """Schedule a nest."""
+def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling, split: CoreSplit | None = None) -> None:
+    """Schedule a nest. split: how cores share it; the tiling is then that of the part of one core."""
     block = sch.get_block(nest.block)
     copies, store = _place_buffers(sch, nest, block)
-    outer, inner = _tile(sch, nest, tiling, block)
-    levels = [min(level, len(outer) - 1) for level in tiling.levels]
+    part, around = (nest, 0) if split is None else (split.part(nest), 1)  # around: the loop over cores
+    outer, inner = _tile(sch, part, tiling, block, split)
+    levels = [min(level + around, len(outer) - 1) for level in tiling.levels]
     for copy, level in zip(copies, levels, strict=True):
         if level >= 0:
             sch.compute_at(copy, outer[level], preserve_unit_loops=True)
-    spatial = [n for n, axis in enumerate(tiling.outer(nest)) if nest.axes[axis].kind == "S"]
+    spatial = [*range(around), *(n for n, a in enumerate(tiling.outer(part), around) if nest.axes[a].kind == "S")]
     if spatial:
         sch.reverse_compute_at(store, outer[spatial[-1]], preserve_unit_loops=True)
     for copy, operand in zip(copies, nest.copies, strict=True):
@@ -30,7 +32,7 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling) -> None:
         start = sch.decompose_reduction(block, loops[len(spatial)])
         _inline_padding(sch, nest, start)
     if tiling.ahead:
-        for level in sorted({*levels} - {-1}, reverse=True):
+        for level in sorted({n for n in levels if n >= around}, reverse=True):
             sch.double_buffer([c for c, at in zip(copies, levels, strict=True) if at == level], outer[level])
     sch.tensorize(inner, str(nest.role))
     for copy, operand, level in zip(copies, nest.copies, levels, strict=True):
@@ -39,6 +41,8 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling) -> None:
     if start is not None:
         depth = sum(axis.kind == "S" and axis.tile > 1 for axis in nest.axes)
         sch.tensorize(sch.get_loops(start)[-depth], str(nest.fill))
+    if split is not None:
+        sch.bind(outer[0], "core")
 
 
 def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[list[BlockHandle], BlockHandle]:
@@ -97,12 +101,19 @@ def _place_result(sch: Schedule, nest: Nest, block: BlockHandle) -> BlockHandle:
     return sch.get_block(nest.epilogue)
 
 
-def _tile(sch: Schedule, nest: Nest, tiling: Tiling, block: BlockHandle) -> tuple[list[LoopHandle], LoopHandle]:
-    """Split the loops of the block. Returns the loops over parts, and the outermost loop of a tile."""
+def _tile(
+    sch: Schedule, nest: Nest, tiling: Tiling, block: BlockHandle, split: CoreSplit | None
+) -> tuple[list[LoopHandle], LoopHandle]:
+    """Split the loops of the block. Returns the loops over cores and parts, and the outermost loop of a tile."""
     outer: dict[int, LoopHandle] = {}
     middle: dict[int, LoopHandle] = {}
     inner: dict[int, LoopHandle] = {}
     loops = loops_by_iter(sch, block)
+    cores = []
+    if split is not None:
+        name = nest.axes[split.axis].name
+        core, loops[name] = sch.split(loops[name], [split.cores, None])
+        cores.append(core)
     for number, axis in enumerate(nest.axes):
         part, loop = tiling.parts[number], loops[axis.name]
         kept = [(outer, None), (middle, part), (inner, axis.tile)]
@@ -116,7 +127,7 @@ def _tile(sch: Schedule, nest: Nest, tiling: Tiling, block: BlockHandle) -> tupl
         parts = sch.split(loop, [size for _, size in kept]) if len(kept) > 1 else [loop]
         for (where, _), made in zip(kept, parts, strict=True):
             where[number] = made
-    order = [outer[a] for a in tiling.outer(nest)]
+    order = [*cores, *(outer[a] for a in tiling.outer(nest))]
     reduced = sorted(middle, key=lambda a: nest.axes[a].kind == "S")
     tile = [inner[a] for a in nest.pairing.axes if a in inner]
     sch.reorder(*order, *(middle[a] for a in reduced), *tile)
