@@ -75,7 +75,7 @@ def constant(value: float, type_text: str) -> OpNode:
 
 def replace_scalars(tree: Tree, values: Mapping[int, float]) -> Tree:
     """A tree with numbers for the scalar parameters that are the arguments of these positions."""
-    if _is_scalar(tree):
+    if is_parameter(tree):
         number = scalar_number(tree)
         return constant(values[number], tree.type) if number in values else tree
     if not isinstance(tree, OpNode):
@@ -112,7 +112,7 @@ Pairs = Mapping[Tree, Tree]
 def correspondences(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tree, Tree]]:
     """All pairs of leaves that make the trees equal, also by commutativity; any computation may be there for a scalar
     parameter of the first."""
-    if _is_scalar(first):
+    if is_parameter(first):
         if first in bound:
             yield from [dict(bound)] if bound[first] == second else []
         else:
@@ -133,7 +133,7 @@ def correspondences(first: Tree, second: Tree, bound: Pairs) -> Iterator[dict[Tr
         yield from _match_children(first.children, order, bound)
 
 
-def _is_scalar(tree: Tree) -> TypeGuard[ScalarArgument | OpNode]:
+def is_parameter(tree: Tree) -> TypeGuard[ScalarArgument | OpNode]:
     """Whether a tree is a scalar parameter; an integer is an index, converted."""
     return isinstance(tree, ScalarArgument) or (
         isinstance(tree, OpNode) and tree.op == "arith.index_cast" and isinstance(tree.children[0], ScalarArgument)

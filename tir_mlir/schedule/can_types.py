@@ -24,6 +24,7 @@ class CanMethods(Primitives):
     can_cache_index = _query(Primitives.cache_index)
     can_cache_inplace = _query(Primitives.cache_inplace)
     can_cache_read = _query(Primitives.cache_read)
+    can_cache_value = _query(Primitives.cache_value)
     can_cache_write = _query(Primitives.cache_write)
     can_compute_at = _query(Primitives.compute_at)
     can_compute_inline = _query(Primitives.compute_inline)

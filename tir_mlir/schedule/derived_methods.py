@@ -29,6 +29,9 @@ class DerivedMethods:
     def cache_index(self, block: BlockLike, storage_scope: str, cse_thresh: int = 0) -> list[BlockHandle]:
         return self._executor.apply("cache_index", block, storage_scope, cse_thresh)
 
+    def cache_value(self, block: BlockLike, path: Sequence[int], storage_scope: str) -> BlockHandle:
+        return self._executor.apply("cache_value", block, path, storage_scope)
+
     def can_decompose_padding(self, block: BlockLike, loop: LoopHandle) -> bool:
         return self._executor.apply("can_decompose_padding", block, loop)
 

@@ -1,7 +1,7 @@
 """Examples: caching, storage and layouts of buffers."""
 
 from pages import example
-from programs import elementwise, in_place, matmul, repeated, two_stages
+from programs import elementwise, in_place, matmul, repeated, scaled, two_stages
 
 from tir_mlir import Schedule
 
@@ -69,6 +69,11 @@ def cache_inplace(sch: Schedule):
 @example(repeated)
 def cache_index(sch: Schedule):
     return sch.cache_index("B", "global")
+
+
+@example(scaled)
+def cache_value(sch: Schedule):
+    return sch.cache_value("B", [0], "local")
 
 
 @example(two_stages)

@@ -157,3 +157,11 @@ def repeated(A: T.Buffer((32, 20), "float32"), B: T.Buffer((16, 10), "float32"))
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = A[vi // 4 * 2 + vj, vj] + A[vi // 4 * 2 + vj, vj + 1]
+
+
+@T.prim_func
+def scaled(A: T.Buffer((32, 20), "float32"), B: T.Buffer((32, 20), "float32")):
+    for i, j in T.grid(32, 20):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.max(A[vi, vj] * T.float32(2), T.float32(0))

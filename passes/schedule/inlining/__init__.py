@@ -1,3 +1,3 @@
-"""Primitives that merge a block into its consumers or its producer: compute_inline, reverse_compute_inline; inverting
-block indices and cloning block expressions.
+"""Primitives that merge a block into its consumers or its producer, and take parts out of it: compute_inline,
+reverse_compute_inline, cache_value; inverting block indices and cloning block expressions.
 """

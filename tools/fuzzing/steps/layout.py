@@ -95,6 +95,11 @@ def cache_index(c: Choice) -> Arguments:
     return [c.block(), c.one(SCOPES)], {"cse_thresh": c.one((0, 0, 1, 2))}
 
 
+def cache_value(c: Choice) -> Arguments:
+    path = [c.one((0, 0, 1)) for _ in range(c.one((0, 0, 1, 1, 2, 3)))]
+    return [c.block(), path, c.one(SCOPES)], {}
+
+
 def around_loop(word: str) -> Maker:
     def make(c: Choice) -> Arguments:
         block = c.block()
@@ -200,6 +205,7 @@ LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "reindex_cache_write": (reindex_cache("write"), 4),
     "cache_inplace": (cache_inplace, 3),
     "cache_index": (cache_index, 2),
+    "cache_value": (cache_value, 2),
     "read_at": (around_loop("read"), 4),
     "write_at": (around_loop("write"), 4),
     "transform_layout": (transform_layout, 8),
