@@ -9,8 +9,11 @@ from functools import cached_property
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.mapping.nest import Nest, plan_nest
+from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, plan_chain
+from tir_mlir.accel.mapping.chain_steps import apply_chain
+from tir_mlir.accel.mapping.nest import Nest, plan_nest, raise_block
 from tir_mlir.accel.mapping.on_cores import CoreSplit, placements
+from tir_mlir.accel.mapping.program_nests import is_elementwise, nests_of
 from tir_mlir.accel.mapping.roles import Role, roles_of
 from tir_mlir.accel.mapping.space import Choose
 from tir_mlir.accel.mapping.steps import apply_tiling
@@ -20,7 +23,7 @@ from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import InternalError, MachineError, ScheduleError
 from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.library import Library
-from tir_mlir.schedule import BlockHandle, Schedule
+from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
 
 _TRIED = 4
@@ -138,31 +141,14 @@ def map_functions(sch: Schedule, machine: Machine, choose: Choose = lambda _, ra
 def _map_function(
     sch: Schedule, machine: Machine, roles: Sequence[Role], function: str, choose: Choose
 ) -> Iterator[str]:
-    done: set[str] = set()
-    blocks = sch.get_child_blocks(sch.get_block("root", function))
-    nests = []
-    for name in [sch.get(block).name for block in blocks]:
-        if name not in done:
-            last = _inline_epilogue(sch, sch.get_block(name), done)
-            nests.append((name, last))
+    nests = nests_of(sch, function)
     waits = any(u.is_shared and not u.is_interlocked for u in machine.units.values())
     cores = machine.cores if len(nests) == 1 and not waits else 1  # cores do not wait for each other
     for name, last in nests:
+        if is_elementwise(sch, name):
+            yield _apply_chain(sch, machine, plan_chain(machine, roles, name, raise_block(sch, sch.get_block(name))))
+            continue
         yield _apply(sch, machine, plan_nest(sch, machine, roles, sch.get_block(name), last), choose, cores)
-
-
-def _inline_epilogue(sch: Schedule, block: BlockHandle, done: set[str]) -> str | None:
-    """Make one block of the elementwise ones that follow a block, each alone. Returns its name."""
-    last: BlockHandle | None = None
-    while True:
-        readers = sch.get_consumers(block if last is None else last)
-        if len(readers) != 1 or any(i.kind != "S" for i in sch.get(readers[0]).iter_vars):
-            break
-        if last is not None:
-            sch.compute_inline(last)
-        last = readers[0]
-        done.add(sch.get(last).name)
-    return None if last is None else sch.get(last).name
 
 
 def _apply(sch: Schedule, machine: Machine, nest: Nest, choose: Choose, cores: int) -> str:
@@ -184,6 +170,23 @@ def _apply(sch: Schedule, machine: Machine, nest: Nest, choose: Choose, cores: i
         else:
             return _reason(part, tiling, costs.get(tiling), len(ranked), split)
     raise MachineError(f"block {nest.block} is not mapped to {machine}: {refused}") from refused
+
+
+def _apply_chain(sch: Schedule, machine: Machine, chain: Chain) -> str:
+    """Schedule an elementwise block by the cheapest parts of which each step is legal."""
+    refused = None
+    for cycles, parts in chain.parts()[:_TRIED]:
+        try:
+            sch.executor.all_or_nothing(lambda parts=parts: apply_chain(sch, chain, parts))
+        except InternalError:
+            raise
+        except ScheduleError as error:
+            refused = error
+        else:
+            return chain_reason(chain, parts, cycles)
+    if refused is None:
+        raise MachineError(chain_too_small(chain))
+    raise MachineError(f"block {chain.block} is not mapped to {machine}: {refused}") from refused
 
 
 def _too_small(nest: Nest) -> str:
