@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tir_mlir import target
-from tir_mlir.accel.instruction import Cycles, MachineInstruction, parse_instruction
+from tir_mlir.accel.instruction import Cycles, MachineInstruction
 from tir_mlir.accel.operands import (
     Between,
     ExecutionUnit,
@@ -21,6 +21,7 @@ from tir_mlir.accel.operands import (
     Register,
     TokenQueue,
 )
+from tir_mlir.accel.parse_instruction import parse_instruction
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.extensions import extension_point
@@ -223,7 +224,7 @@ class Machine(AnyTarget):
         cycles: int | Cycles | None = None,
         latency: int = 0,
         sets: Register | None = None,
-    ) -> Callable[[Callable[..., Any]], MachineInstruction]:
+    ) -> Callable[[Callable[..., object]], MachineInstruction]:
         """Describe an instruction by a function of TVMScript on its operands.
 
         unit: what executes it. call: the C call, or calls, that issue it: `{D}` is the address of an operand in the
@@ -236,9 +237,9 @@ class Machine(AnyTarget):
         frame = sys._getframe(1)
         self._check_unit(unit)
 
-        def decorate(func: Callable[..., Any]) -> MachineInstruction:
+        def decorate(func: Callable[..., object]) -> MachineInstruction:
             calls = (call,) if isinstance(call, str) else tuple(call)
-            made = parse_instruction(self.name, self.registers, func, frame, unit, calls, cycles, latency, sets)
+            made = parse_instruction(self.name, func, frame, unit, calls, cycles, latency, sets)
             self._check_new(made.name, "instruction")
             self.instructions[made.name] = made
             return made
