@@ -14,7 +14,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, cache_while_frozen, dtypes, read_value, signs
-from tir_mlir.dialect.ir.op_traits import index_operands
+from tir_mlir.dialect.ir.op_traits import both_signs, index_operands
 from tir_mlir.dialect.ir.op_views import (
     ApplyOp,
     CastOp,
@@ -41,7 +41,8 @@ _INTEGERS: dict[str, Callable[..., Any]] = {
     "arith.minsi": np.minimum, "arith.floordivsi": lambda a, b: np.floor_divide(a.astype(np.int64), b.astype(np.int64)),
     "arith.shrsi": lambda a, b: np.floor(a / 2.0**b),
 }  # fmt: skip
-_FROM_FLOATS = FPToSIOp.names | {"arith.fptoui"}
+_FROM_FLOATS = frozenset(word for name in FPToSIOp.names for word in both_signs(name))
+_EVALUATED = _FLOATS.keys() | _INTEGERS.keys() | CastOp.names | IndexCastOp.names
 _EXACT = 1 << 53
 
 
@@ -80,9 +81,8 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     if isa(op, ConstantOp):
         number = op.attributes["value"]
         return np.array([number.value]) if isinstance(number, ir.IntegerAttr | ir.FloatAttr) else None
-    evaluated = _FLOATS.keys() | _INTEGERS.keys() | CastOp.names | IndexCastOp.names
     parts = (
-        [_value(v, points) for v in op.operands] if op.name in evaluated and signs.operand_sign(op) is not True else []
+        [_value(v, points) for v in op.operands] if op.name in _EVALUATED and signs.operand_sign(op) is not True else []
     )
     if not parts or any(p is None for p in parts):
         return None
@@ -92,7 +92,9 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
 
 def evaluate_op(name: str, dtype: str, parts: list[Values]) -> Values | None:
     """The result of an op, or of a cast, on known operands, as its type holds it; None if that does not represent it,
-    or is none of float32, float64 and integers."""
+    or is none of float32, float64 and integers, or if the op is not known."""
+    if name not in _EVALUATED:
+        return None
     with np.errstate(all="ignore"):
         if dtype in ("float32", "float64"):
             parts = [p.astype(dtype) if name in _FLOATS else p for p in parts]

@@ -18,7 +18,8 @@ from tir_mlir.accel.semantics import model_of
 from tir_mlir.dialect.computation import Leaf, OpNode, Tree
 from tir_mlir.dialect.computation.scalar_tree import replace_scalars, scalars_in
 from tir_mlir.dialect.ir import dtypes, enter_context, same_indices
-from tir_mlir.dialect.ir.op_views import ConstantOp
+from tir_mlir.dialect.ir.op_traits import DIFFERENCES, MAXIMA, MINIMA, PRODUCTS, ROUNDINGS, SUMS, UNSIGNED
+from tir_mlir.dialect.ir.op_views import CastOp, CompareFloatsOp, ConstantOp, FPToSIOp
 from tir_mlir.dialect.presburger.evaluated_indices import Values, evaluate_op
 
 
@@ -166,7 +167,7 @@ def _values_at_ends(tree: Tree, sums: Values) -> Values | None:
     if not _rises(tree.op, parts):
         return None
     dtype = dtypes.to_name(ir.Type.parse(tree.type))
-    return evaluate_op(tree.op, f"u{dtype}" if tree.op == "arith.fptoui" else dtype, parts)
+    return evaluate_op(tree.op, f"u{dtype}" if tree.op in _TO_UNSIGNED else dtype, parts)
 
 
 def _rises(op: str, parts: Sequence[Values]) -> bool:
@@ -176,12 +177,11 @@ def _rises(op: str, parts: Sequence[Values]) -> bool:
         return True
     if op in _FALLING_IN_SECOND:
         return is_constant[1]
-    return op in _PRODUCTS and any(c and part[0] >= 0 for c, part in zip(is_constant, parts, strict=True))
+    return op in PRODUCTS and any(c and part[0] >= 0 for c, part in zip(is_constant, parts, strict=True))
 
 
-_RISING = frozenset(
-    "arith.addf arith.addi arith.maximumf arith.maxsi arith.minimumf arith.minsi arith.sitofp arith.extf arith.truncf "
-    "arith.extsi arith.trunci arith.fptosi arith.fptoui math.floor math.ceil math.trunc math.roundeven".split()
-)
-_FALLING_IN_SECOND = frozenset(("arith.subf", "arith.subi", "arith.shrsi"))
-_PRODUCTS = frozenset(("arith.mulf", "arith.muli"))
+_TO_UNSIGNED = frozenset(UNSIGNED[name] for name in FPToSIOp.names)
+_OF_UNSIGNED = frozenset(UNSIGNED.values()) - _TO_UNSIGNED
+"""Of integers, which are signed here."""
+_RISING = (SUMS | MAXIMA | MINIMA | CastOp.names | ROUNDINGS) - CompareFloatsOp.names - _OF_UNSIGNED
+_FALLING_IN_SECOND = DIFFERENCES | {"arith.shrsi"}
