@@ -200,9 +200,11 @@ static void accel_tmm_add(int32_t c, int32_t a, int32_t b) {
 """
 
 
-def test_weights_are_padded_by_the_export(tmp_path: Path) -> None:
+def dense(w_by_rows: bool):
+    """A layer. w_by_rows: whether a row of the weights is of a column of the result, as the machine reads them."""
+
     @T.prim_func
-    def main(X: T.Buffer((5, 20), "float32"), W: T.Buffer((17, 20), "float32"), Y: T.Buffer((5, 17), "float32")):
+    def rows(X: T.Buffer((5, 20), "float32"), W: T.Buffer((17, 20), "float32"), Y: T.Buffer((5, 17), "float32")):
         for i, j, k in T.grid(5, 17, 20):
             with T.block("Y"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])
@@ -210,12 +212,27 @@ def test_weights_are_padded_by_the_export(tmp_path: Path) -> None:
                     Y[vi, vj] = T.float32(0)
                 Y[vi, vj] += X[vi, vk] * W[vj, vk]
 
+    @T.prim_func
+    def columns(X: T.Buffer((5, 20), "float32"), W: T.Buffer((20, 17), "float32"), Y: T.Buffer((5, 17), "float32")):
+        for i, j, k in T.grid(5, 17, 20):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] += X[vi, vk] * W[vk, vj]
+
+    return rows if w_by_rows else columns
+
+
+@pytest.mark.parametrize("w_by_rows", [True, False], ids=["padded", "transposed and padded"])
+def test_weights_are_laid_out_by_the_export(tmp_path: Path, w_by_rows: bool) -> None:
     folder, rng = tmp_path / "layer", np.random.default_rng(0)
     x, w = rng.integers(-9, 9, (5, 20)).astype(np.float32), rng.integers(-9, 9, (17, 20)).astype(np.float32)
-    accel.map(main, tmm16()).build().export(folder, bare_metal=True, constants={"W": w})
+    weights = {"W": w if w_by_rows else np.ascontiguousarray(w.T)}
+    accel.map(dense(w_by_rows), tmm16()).build().export(folder, bare_metal=True, constants=weights)
     (folder / "accel.h").write_text(ACCEL_H)
     assert "on the CPU: W" not in (folder / "layer_functions.c").read_text()
-    assert f"float layer_W_W_pad[{32 * 32}] ALIGNED" in (folder / "layer_weights.c").read_text()
+    assert re.search(rf"float layer_W_W\w*_pad\[{32 * 32}\] ALIGNED", (folder / "layer_weights.c").read_text())
     y = np.zeros((5, 17), np.float32)
     elf = compile_firmware(folder, CPUS["rv64gc"])
     run_firmware(elf, CPUS["rv64gc"], {"layer_X": x}, {"layer_Y": y})

@@ -106,8 +106,18 @@ def _fold_call(
         if param in given:
             operands.append(given[param])
             continue
-        source = next(b for n in nodes if param in n.written for b in n.buffers if b in given)
-        (name,) = identifiers([f"{given[source].name}_{param.name}"], weights)
+        (name,) = identifiers([f"{given[_first_weight(param, nodes, given)].name}_{param.name}"], weights)
         weights[name] = values[param]
         operands.append(FirmwareTensor(name, param.shape, param.dtype, "weight"))
     return FirmwareCall(call.function, tuple(operands))
+
+
+def _first_weight(
+    buffer: MachineBuffer, nodes: Sequence[HostCode], given: Mapping[MachineBuffer, FirmwareTensor]
+) -> MachineBuffer:
+    """The first weight that statements make a buffer from, over those that they make in between."""
+    sources = {buffer}
+    for node in reversed(nodes):
+        if node.written & sources:
+            sources |= set(node.buffers)
+    return next(b for b in given if b in sources)
