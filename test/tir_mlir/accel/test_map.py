@@ -292,6 +292,11 @@ def test_the_cheapest_of_equal_instructions_is_taken() -> None:
     assert "rows8.multiply_slowly does the same, and is not cheaper" in str(mapped)
 
 
+def test_equal_copies_take_turns_in_registers() -> None:
+    issued = accel.map(product(32, 48, 80), gemmini()).timeline.issued
+    assert (issued["config_ld"], issued["config_ld2"]) == (1, 1)
+
+
 def test_an_operand_that_nothing_copies_is_named() -> None:
     machine = sums_of_columns()
     del machine.instructions["load"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
 from tir_mlir.accel.mapping.roles import Role
-from tir_mlir.accel.operands import MemorySpace, Tile
+from tir_mlir.accel.operands import Field, MemorySpace, Tile
 from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, raise_form
 from tir_mlir.dialect.diagnostics import MachineError, ScheduleError
 from tir_mlir.dialect.ir import Loop, enter_context
@@ -199,12 +199,13 @@ def _plan(
         extent = axis.extent.as_constant()
         assert extent is not None
         axes.append(NestAxis(iter_name, axis.kind, extent, tiles.get(number, 1)))
-    copies = []
+    copies: list[CopiedOperand] = []
     for number in role.sources:
         buffer = _buffer(form, pairing, number)
         if buffer is not None:
             is_ragged = any(axes[a].extent % axes[a].tile for a in buffer.axes)
-            copies.append(_plan_copy(roles, form, pairing, number, buffer, is_ragged))
+            taken = {field for copy in copies for field in copy.copy.changing_fields}
+            copies.append(_plan_copy(roles, form, pairing, number, buffer, is_ragged, taken))
     result = _buffer(form, pairing, role.form.output)
     if result is None:
         raise MachineError("its result is not in a memory of the machine")
@@ -234,10 +235,18 @@ def _is_plain(operand: Operand) -> bool:
 
 
 def _plan_copy(
-    roles: Sequence[Role], form: Form, pairing: Pairing, number: int, buffer: TiledBuffer, is_ragged: bool
+    roles: Sequence[Role],
+    form: Form,
+    pairing: Pairing,
+    number: int,
+    buffer: TiledBuffer,
+    is_ragged: bool,
+    taken: Set[Field],
 ) -> CopiedOperand:
     """An operand with the cheapest instruction that copies it from the memory of the CPU; for tiles at edges one with
-    masks, if there is one. Where none reads its layout, the CPU changes that first."""
+    masks, if there is one. Of equal ones, that which shares the fewest registers with the copies of other operands,
+    which `taken` are of: those would be set again and again. Where none reads its layout, the CPU changes that first.
+    """
     tile, operand = pairing.role.tiles[number], form.operands[pairing.operands[number]]
     able = [
         r
@@ -247,7 +256,7 @@ def _plan_copy(
     ]
     if not able:
         raise MachineError(f"no instruction copies from the memory of the CPU into {_memory_name(tile.memory)}")
-    able.sort(key=lambda r: (is_ragged and not r.masks, r.cycles / r.rows))
+    able.sort(key=lambda r: (is_ragged and not r.masks, r.cycles / r.rows, len(r.changing_fields & taken)))
     reasons = {role: _copy_difference(form, pairing, number, role) for role in able}
     fitting = next((role for role, reason in reasons.items() if reason is None), None)
     if fitting is not None:

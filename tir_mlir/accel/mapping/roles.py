@@ -8,7 +8,7 @@ from math import prod
 
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.operands import Tile
+from tir_mlir.accel.operands import Field, Tile
 from tir_mlir.dialect.computation import Form, Leaf, leaves
 from tir_mlir.dialect.computation.scalar_params import specializations
 from tir_mlir.dialect.ir import enter_context
@@ -67,6 +67,11 @@ class Role:
     def masks(self) -> bool:
         """Whether it takes smaller tiles than its greatest one."""
         return any(n.high is not None for n in self.instruction.numbers)
+
+    @property
+    def changing_fields(self) -> frozenset[Field]:
+        """The fields of registers whose values its operands decide."""
+        return frozenset(f for f, value in self.instruction.needs.items() if not isinstance(value, int))
 
     def __repr__(self) -> str:
         return self.instruction.intrinsic_name
