@@ -141,6 +141,11 @@ def test_a_bias_starts_the_sum(shape: tuple[int, int, int]) -> None:
     assert "gemmini.mvin3_bias sets it, gemmini.mvout_relu stores it" in str(mapped)
 
 
+def test_a_bias_that_no_instruction_reads_is_named() -> None:
+    with pytest.raises(MachineError, match=r"start value, a row of D, int32 in the memory of the CPU$"):
+        accel.map(layer(16, 16, 16), systolic())
+
+
 def convolution(height: int, width: int, channels: int, outputs: int, stride: int):
     rows, columns = (height - 3) // stride + 1, (width - 3) // stride + 1
 

@@ -11,6 +11,7 @@ from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
 from tir_mlir.accel.mapping.roles import Role
 from tir_mlir.accel.operands import Field, MemorySpace, Tile
 from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, raise_form
+from tir_mlir.dialect.computation.scalar_tree import structure_text
 from tir_mlir.dialect.diagnostics import MachineError, ScheduleError
 from tir_mlir.dialect.ir import Loop, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
@@ -164,7 +165,7 @@ def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: Blo
     for axis, iter_name in zip(form.axes, raised.iters, strict=True):
         if axis.extent.as_constant() is None:
             raise MachineError(f"block {name}: iter {iter_name} has a size that a call decides; fix: a number")
-    refused: list[str] = []
+    refused, incomplete = list[str](), list[str]()
     if empty := [axis.name for axis in form.axes if axis.extent.as_constant() == 0]:
         raise MachineError(f"block {name} computes nothing: {', '.join(empty)} has size 0; fix: leave it out")
     ranked = sorted(roles, key=lambda r: (-len(r.read), r.cycles / prod(r.extents)))  # the cheapest of equal ones first
@@ -176,11 +177,11 @@ def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: Blo
             try:
                 plan = _plan(sch, roles, name, raised, pairing, last)
             except MachineError as error:
-                refused.append(f"{role}: {error}")
+                incomplete.append(f"{role}: {error}")
             else:
                 later = [r for r in ranked[ranked.index(role) + 1 :] if len(r.read) == len(role.read)]
                 return replace(plan, rivals=tuple(str(r) for r in later if r != role and pairings(form, r)))
-    nearest = min(refused, key=len, default="the machine has no instruction that computes")
+    nearest = min(incomplete or refused, key=len, default="the machine has no instruction that computes")
     raise MachineError(f"no instruction of {machine} computes block {name}; nearest is {nearest}")
 
 
@@ -322,8 +323,21 @@ def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing) -> Role 
     else:
         fills = [r for r in same if r.form.payload == form.init]
     if not fills:
-        raise MachineError(f"no instruction sets a tile of {_memory_name(role.written.memory)} to its start value")
+        memory = _memory_name(role.written.memory)
+        raise MachineError(f"no instruction sets a tile of {memory} to its start value, {_start_text(form, start)}")
     return min(fills, key=lambda r: r.cycles)
+
+
+def _start_text(form: Form, start: Form | None) -> str:
+    """What a sum starts from: `0`, or `a row of D` where that is a bias."""
+    if start is None:
+        assert form.init is not None
+        return structure_text(form.init, full=False)
+    if not isinstance(start.payload, Leaf):
+        return structure_text(start.payload, full=False)
+    operand = start.operands[start.payload.operand]
+    kind = "a row" if len(operand.rows) == 1 else "a tile"
+    return f"{kind} of {operand.buffer.name}, {operand.buffer.dtype} in the memory of the CPU"
 
 
 def _starts_from(form: Form, start: Form, pairing: Pairing, fill: Role) -> bool:
