@@ -64,3 +64,5 @@ from tir_mlir.dialect.analysis.selections import keeps_order as keeps_order
 from tir_mlir.dialect.analysis.selections import selected_update as selected_update
 from tir_mlir.dialect.analysis.selections import selection as selection
 from tir_mlir.dialect.analysis.selections import term_of as term_of
+from tir_mlir.dialect.analysis.strides import buffer_strides as buffer_strides
+from tir_mlir.dialect.analysis.strides import has_known_strides as has_known_strides

@@ -95,13 +95,47 @@ def product(m: int, n: int, k: int):
     return main
 
 
+@T.prim_func
+def symbolic_product(a: T.handle, b: T.handle, c: T.handle):
+    """The same, of any sizes."""
+    m, n, k = T.int32(), T.int32(), T.int32()
+    A = T.match_buffer(a, (m, k), "int8")
+    B = T.match_buffer(b, (k, n), "int8")
+    C = T.match_buffer(c, (m, n), "int8")
+    T.assume(k >= 1)
+    S = T.alloc_buffer((m, n), "int32")
+    for i, j, r in T.grid(m, n, k):
+        with T.block("S"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, r])
+            with T.init():
+                S[vi, vj] = 0
+            S[vi, vj] += T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vk, vj])
+    for i, j in T.grid(m, n):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.Cast(
+                "int8",
+                T.max(
+                    T.min(T.round(T.Cast("float32", S[vi, vj]) * T.float32(0.001953125)), T.float32(127)), T.float32(0)
+                ),
+            )
+
+
 def schedule_product(
     machine: accel.Machine, m: int, n: int, k: int, tiles: tuple[int, int, int], ahead: bool
 ) -> Schedule:
     """The product on the machine, in so many tiles of 16; ahead: whether copies are double-buffered."""
-    sp, acc = (machine.spaces[name].scope for name in ("sp", "acc"))
     sch = Schedule(product(m, n, k))
-    if m % 16 or n % 16 or k % 16:
+    put_product(sch, machine, tiles, ahead, bool(m % 16 or n % 16 or k % 16))
+    return sch
+
+
+def put_product(
+    sch: Schedule, machine: accel.Machine, tiles: tuple[int, int, int], ahead: bool, is_ragged: bool
+) -> None:
+    """Schedule a product for the machine. is_ragged: whether sizes may be no multiples of 16."""
+    sp, acc = (machine.spaces[name].scope for name in ("sp", "acc"))
+    if is_ragged:
         sch.pad_einsum("S", [16, 16, 16])
         sch.compute_inline("S_pad")
         a, b = sch.get_sblock("A_pad"), sch.get_sblock("B_pad")
@@ -131,4 +165,3 @@ def schedule_product(
         sch.reorder(x_0, y_0, x_1, y_1)
         sch.tensorize(x_1, name)
     sch.tensorize(sch.get_loops(zero)[-2], "array.zero")
-    return sch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.memory_chart import MemoryChart
 from tir_mlir.accel.program import TO_LOOPS, MachineProgram, read_program
 from tir_mlir.accel.simulate import Simulator
+from tir_mlir.accel.symbolic_sizes import at_sizes
 from tir_mlir.accel.timing import Timeline, measure
 from tir_mlir.accel.timing.clocks import UnitClocks, is_ordered_by_hardware
 from tir_mlir.accel.timing.faults import first_fault
@@ -30,6 +31,7 @@ from tir_mlir.accel.timing.stream import Stream, read_stream
 from tir_mlir.accel.timing.synchronize import synchronize
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError, MachineError
+from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.signature import CallSignature, positional_arguments
 from tir_mlir.runtime.drivers.c_entry import identifier
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 LOOPS = "loops"
 """The value that is the module of loops around instructions."""
+_KEPT = 32
+"""Sizes for which a function is kept at most."""
 PROGRAMS = "programs"
 """The value that is the program of each function, with its addresses."""
 
@@ -72,6 +76,8 @@ class MachineFunction:
 
     def __init__(self, signature: CallSignature, placed: PlacedProgram, scheduled: Callable[[], MachineProgram]):
         self.signature, self.name, self.placed, self._scheduled = signature, signature.name, placed, scheduled
+        self._at: dict[tuple[int, ...], MachineFunction] = {}
+        """What it is with numbers for its sizes."""
 
     def change_programs(self, change: Callable[[MachineProgram], MachineProgram]) -> MachineFunction:
         """The function with other programs of the same buffers: with its addresses, and as it was scheduled."""
@@ -81,10 +87,34 @@ class MachineFunction:
     def __call__(self, *args: object, **named: object) -> None:
         self.simulate(*map(np.asarray, positional_arguments(self.signature, args, named)))
 
+    def at_sizes(self, **sizes: int) -> MachineFunction:
+        """The function with numbers for the sizes that a call decides: `lib.main.at_sizes(m=100).cycles`. Errors:
+        MachineError for sizes that it does not have, or of which one is missing."""
+        wanted = self.placed.program.sizes
+        if {*wanted} != {*sizes} or any(n < 0 for n in sizes.values()):
+            given = ", ".join(f"{name}={n}" for name, n in sizes.items())
+            raise MachineError(f"sizes of {self.name} are {', '.join(wanted) or 'numbers'}, at least 0; not {given}")
+        numbers = tuple(sizes[name] for name in wanted)
+        if not wanted:
+            return self
+        if numbers not in self._at:
+            found = self.change_programs(lambda program: at_sizes(program, sizes))
+            self._at = {**dict(list(self._at.items())[-_KEPT:]), numbers: found}
+        return self._at[numbers]
+
+    def for_arrays(self, arrays: Sequence[object]) -> MachineFunction:
+        """The function with the sizes of arrays. Errors: ArgumentError."""
+        sizes = self.placed.program.sizes
+        if not sizes:
+            return self
+        found = Packer(self.signature).sizes(arrays)
+        return self.at_sizes(**{name: found[name] for name in sizes})
+
     def simulate(self, *arrays: np.ndarray[Any, Any]) -> Timeline:
         """Run it on arrays, as a call, and return when its units were busy."""
-        Simulator(self.checked_stream, self.placed.rows).run(arrays)
-        return self.timeline
+        function = self.for_arrays(arrays)
+        Simulator(function.checked_stream, function.placed.rows).run(arrays)
+        return function.timeline
 
     @cached_property
     def checked_stream(self) -> Stream:
@@ -178,6 +208,12 @@ class MachineCode(CompiledCode):
 
     def write_bare_metal(self, folder: Path, name: str | None, constants: Mapping[str, object]) -> list[Path]:
         """Write firmware to a folder, see `Library.export`."""
+        for placed in self.programs.values():
+            if sizes := placed.program.sizes:
+                raise BuildError(
+                    f"{placed.program.name} has sizes that a call decides, {', '.join(sizes)}; firmware has arrays for "
+                    'its arguments; fix: a program for each size, or the C of the function alone, export("name.c")'
+                )
         name = name or identifier(folder.resolve().name)
         names = self._names(name)
         functions = {names[f]: placed for f, placed in self.programs.items()}

@@ -112,12 +112,16 @@ class _Printer:
         self._body(self.program.body, _INDENT, body, ([], []))
         params = parameters(self.program)
         used = {b for n in self.program.nodes() for b in _used_buffers(n)}
-        lines = [f"/* {p.name}: {' x '.join(map(str, p.shape))} of {p.dtype} */" for p in self.program.params]
+        lines = [
+            f"/* {p.name}: {' x '.join(map(_extent_text, p.extents))} of {p.dtype} */" for p in self.program.params
+        ]
         if loop_over_cores(self.program) is not None:
             lines.append("/* core: the number of the core that calls it */")
         lines += [f"void {name}({params});", f"void {name}({params})", "{"]
         lines += [*self.addresses(), *self._temporaries()]
         lines += [f"{_INDENT}(void){p.name};" for p in self.program.params if p not in used]
+        words = set(re.findall(r"\w+", "\n".join(body)))
+        lines += [f"{_INDENT}(void){size};" for size in self.program.sizes.values() if size not in words]
         return "\n".join([*lines, *body, "}", ""])
 
     def _index(self, expr: IntExpr) -> str:
@@ -261,7 +265,11 @@ def parameters(program: MachineProgram) -> str:
     written = written_buffers(program)
     pointers = [f"{'' if p in written else 'const '}{C_TYPES[p.dtype]} *{p.name}" for p in program.params]
     cores = ["int32_t core"] if loop_over_cores(program) is not None else []
-    return ", ".join([*cores, *pointers]) or "void"
+    return ", ".join([*cores, *pointers, *(f"int32_t {size}" for size in program.sizes.values())]) or "void"
+
+
+def _extent_text(extent: int | IntExpr) -> str:
+    return str(extent) if isinstance(extent, int | Symbol) else f"({c_text(extent)})"
 
 
 def prototype(name: str, placed: PlacedProgram) -> str:

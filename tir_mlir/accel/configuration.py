@@ -22,7 +22,7 @@ def configure(program: MachineProgram) -> MachineProgram:
     """
     setters = _Setters(program)
     body, _ = setters.body(program.body, {})
-    return MachineProgram(program.name, program.machine, program.params, body)
+    return replace(program, body=body)
 
 
 class _Setters:

@@ -86,6 +86,7 @@ def interpret_on_machine(
     """
     function = build(module, target=machine)[signature.name]
     assert isinstance(function, MachineFunction)
+    function = function.for_arrays(arrays)
     program = function.placed.program
     _check_stops(program, breakpoints)
     simulator = Simulator(function.checked_stream, function.placed.rows, breakpoints)

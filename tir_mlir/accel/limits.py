@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
 from tir_mlir.accel.operands import Between
-from tir_mlir.accel.program import Issue, MachineProgram, Value
+from tir_mlir.accel.program import Clipped, Issue, MachineProgram, Value
 from tir_mlir.accel.timing.stream import Executions, read_stream
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.ir import dtypes
@@ -30,7 +31,9 @@ def check_limits(program: MachineProgram) -> MachineProgram:
             allowed = limits.get(number.name) or _limits_of_type(number.dtype)
             if allowed is not None and not allowed.holds(value):
                 raise MachineError(_refusal(issue, number.name, value, allowed))
-    if varying:
+    if varying and program.sizes:
+        _check_clipped(varying)
+    elif varying:
         for made in read_stream(program).tables:
             if made.issue in varying:
                 _check_iterations(made)
@@ -54,6 +57,21 @@ def _constant(value: Value) -> float | None:
     if isinstance(value, Constant):
         return int(value.value)
     return value if isinstance(value, float) else None
+
+
+def _check_clipped(issues: Iterable[Issue]) -> None:
+    """Check numbers that vary with sizes: a minimum and a maximum keep them in their fields."""
+    for issue in issues:
+        for name, allowed in _limits(issue).items():
+            value = issue.numbers[name]
+            if _constant(value) is not None:
+                continue
+            ends = (value.low, value.high) if isinstance(value, Clipped) else (None, None)
+            if None in ends or allowed.step not in (0, 1) or not all(allowed.holds(n) for n in ends if n is not None):
+                raise MachineError(
+                    f"{issue.instruction}: {name} depends on a size that a call decides, and is not shown to be one of "
+                    f"the numbers {allowed} of its field; fix: a program for each size\n  {issue.line}"
+                )
 
 
 def _check_iterations(made: Executions) -> None:

@@ -16,6 +16,7 @@ from mlir import ir
 from tir_mlir.accel.host_code import OutlinedCode, allocations, constant_values, has_effect, outline, root_of
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Assumption, MemorySpace, Number, Stride
+from tir_mlir.dialect.analysis import buffer_strides
 from tir_mlir.dialect.analysis.accesses import subview_parts
 from tir_mlir.dialect.diagnostics import LoweringError, MachineError
 from tir_mlir.dialect.ir import (
@@ -47,8 +48,19 @@ from tir_mlir.dialect.ir.op_views import (
     SubviewOp,
     isa,
 )
-from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, as_expr, equal, evaluate, from_affine, names_in
-from tir_mlir.equivalence.described_kernels import KernelMatch, matches_in
+from tir_mlir.dialect.symbolic import (
+    Constant,
+    Dim,
+    IntExpr,
+    Symbol,
+    as_expr,
+    equal,
+    evaluate,
+    from_affine,
+    names_in,
+    parse,
+)
+from tir_mlir.equivalence.described_kernels import KernelMatch, OpenWindow, matches_in, window_start
 from tir_mlir.runtime.drivers.c_entry import identifiers
 from tir_mlir.runtime.gpu.source.plain_c import C99
 
@@ -77,12 +89,31 @@ class MachineBuffer:
     """A buffer of a program."""
 
     name: str
-    shape: tuple[int, ...]
+    extents: tuple[int | IntExpr, ...]
+    """Its shape, in which sizes may be variables."""
     dtype: str
     memory: MemorySpace | None
     """None: that of the CPU."""
     values: np.ndarray[Any, Any] | None = None
     """Of a constant of the module."""
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether a size is a variable."""
+        return any(isinstance(n, IntExpr) for n in self.extents)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape in numbers. Errors: MachineError for a size that is a variable."""
+        numbers = tuple(n for n in self.extents if isinstance(n, int))
+        if len(numbers) < len(self.extents):
+            sizes = sorted({name for n in self.extents if isinstance(n, IntExpr) for name in names_in(n)})
+            given = ", ".join(f"{name}=..." for name in sizes)
+            raise MachineError(
+                f"buffer {self.name} of shape ({', '.join(map(str, self.extents))}) has sizes that a call decides; "
+                f"fix: a program for each size; or numbers, for what the model says: at_sizes({given})"
+            )
+        return numbers
 
     @cached_property
     def rows(self) -> int:
@@ -180,6 +211,8 @@ class MachineProgram:
     machine: Machine
     params: list[MachineBuffer]
     body: list[Node]
+    sizes: dict[str, str] = field(default_factory=dict)
+    """The sizes that a call decides: what each is called here, by its name in the source."""
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, each before those in it."""
@@ -244,6 +277,11 @@ class _Reader:
                 f"parameter {numbers[0]} of {func.name} is a number; a program of {self.machine} has arrays only; "
                 "fix: make it a constant, or an array of one element"
             )
+        sizes: dict[str, IntExpr] = {}
+        for name, value in func.symbols.items():
+            is_product = not name.isidentifier()
+            sizes[name] = evaluate(parse(name), sizes.__getitem__) if is_product else Symbol(self._fresh(name))
+            self.names[value] = sizes[name]
         for param in func.params:
             self.buffers[param.value] = self._buffer(param)
             params.append(self.buffers[param.value])
@@ -253,17 +291,27 @@ class _Reader:
             if (order := by_kernel.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)) is not None:
                 self.orders[call] = order
                 self.around |= {*walk_ops.parents(call)}
-        return MachineProgram(func.name, self.machine, params, self._body(func.body_ops()))
+        body = self._body(func.body_ops())
+        names = {name: size.name for name, size in sizes.items() if isinstance(size, Symbol)}
+        return MachineProgram(func.name, self.machine, params, body, names)
 
     def _buffer(self, buffer: Buffer) -> MachineBuffer:
-        if None in buffer.shape:
-            raise LoweringError(
-                f"buffer {buffer.name} has a size that a call decides; a machine's program has numbers: "
-                "fix: a program for each size, or the largest one with masks"
-            )
         memory = self.machine.memory_of_scope(buffer.scope)
+        extents = tuple(
+            size if size is not None else self._index(dim) for size, dim in zip(buffer.shape, buffer.dims, strict=True)
+        )
+        if None in buffer.shape and not buffer.is_param:
+            shape = ", ".join(map(str, extents))
+            where, fix = "the memory of the CPU", "read tiles at edges by masks, upto(n), which need no padded copy"
+            if memory is not None:
+                where = f"memory {memory.name}"
+                fix = "compute_at, or reverse_compute_at, moves it into a loop over parts"
+            raise LoweringError(
+                f"buffer {buffer.name} of shape ({shape}) is in {where}, and a call decides its size: it has no "
+                f"address; fix: {fix}; or a program for each size"
+            )
         name = self._fresh(buffer.name)
-        return MachineBuffer(name, tuple(n or 0 for n in buffer.shape), buffer.dtype, memory)
+        return MachineBuffer(name, extents, buffer.dtype, memory)
 
     def _fresh(self, name: str) -> str:
         """A name as a word of C and Python that nothing else of the program has."""
@@ -334,6 +382,7 @@ class _Reader:
         return nodes
 
     def _statements(self, group: Sequence[ir.Operation], first: ir.Operation) -> HostCode:
+        self._check_sizes(group, first)
         code = outline(group, f"{self.function_name}_{len(self.taken)}", str(self.machine))
         self.taken.add(code.name)
         buffers = tuple(self._root_buffer(root_of(b)) for b in code.buffers)
@@ -342,6 +391,19 @@ class _Reader:
         written = frozenset(b for b, value in zip(buffers, code.buffers, strict=True) if value in code.written)
         variables = tuple(self.names[v] for v in code.variables)
         return HostCode(code, buffers, variables, written, str(first.location))
+
+    def _check_sizes(self, group: Sequence[ir.Operation], first: ir.Operation) -> None:
+        """Check that statements use no buffer whose size a call decides, and no size."""
+        values = [v for op in group for inner in walk_ops.ops(op) for v in inner.operands]
+        roots = [Buffer(root_of(v)) for v in values if isinstance(v.type, ir.MemRefType)]
+        found = [f"{b.name}, whose size a call decides" for b in roots if None in b.shape]
+        names = [self.names.get(v) for v in values]
+        found += [f"{n}, a size that a call decides" for n in names if isinstance(n, Symbol)]
+        if found:
+            raise LoweringError(
+                f"a statement of the CPU at {first.location} uses {found[0]}; fix: tensorize its block, or a program "
+                "for each size"
+            )
 
     def _root_buffer(self, root: ir.Value) -> MachineBuffer:
         """The buffer of a parameter, an allocation, or a constant of the module."""
@@ -373,8 +435,7 @@ class _Reader:
                 tiles[operand.name] = self._address(match.arguments.memrefs[number])
             elif number in match.arguments.windows:
                 window = match.arguments.windows[number]
-                strides = [window.strides.get(d, 1) for d in range(dims[operand.name])]
-                tiles[operand.name] = self._address(window.memref, read_value(window.offset), strides)
+                tiles[operand.name] = self._address(window.memref, window, dims[operand.name])
             else:
                 numbers[operand.name] = self._value(match.arguments.scalars[number])
         issue = Issue(instruction, tiles, numbers, str(match.calls[0].location))
@@ -382,31 +443,37 @@ class _Reader:
             _check_assumption(issue, assumption)
         return issue
 
-    def _address(self, memref: ir.Value, more: Index | None = None, strides: Sequence[int] = ()) -> TileAddress:
-        """The address of the first element of a memref, or of one behind it."""
-        root, offset = self._root(memref)
+    def _address(self, memref: ir.Value, window: OpenWindow | None = None, dims: int = 0) -> TileAddress:
+        """The address of the first element of a memref, or of a window behind it, of so many dimensions."""
+        root, parts = self._root(memref)
         buffer = self.buffers[root]
-        own = ir.MemRefType(memref.type).get_strides_and_offset()[0]
-        offset = (offset if more is None else offset + more).simplify()
+        if window is not None:
+            parts = [*parts, *zip(window_start(window), buffer_strides(Buffer(memref)), strict=True)]
+            one = Index.constant(1)
+            strides = [window.strides.get(d, one) for d in range(dims)]
+        else:
+            strides = _strides_of_view(memref, buffer)
+        if buffer.memory is None:
+            start = as_expr(sum((self._index(i) * self._index(s) for i, s in parts), Constant(0)))
+            return TileAddress(buffer, start, tuple(map(self._index, strides)))
+        offset = sum((i * s for i, s in parts), Index.constant(0)).simplify()
         width = buffer.width
         row, column = (offset // width).simplify(), (offset.substitute(self.single) % width).simplify()
-        if buffer.memory is not None and column.as_constant() != 0:
+        if column.as_constant() != 0:
             raise LoweringError(f"a tile of {buffer.name} does not begin at a row of {buffer.memory.name}")
-        numbers = tuple(Constant(s // width) for s in strides or own)
-        return TileAddress(buffer, self._index(offset if buffer.memory is None else row), numbers)
+        return TileAddress(buffer, self._index(row), tuple(self._index(s // width) for s in strides))
 
-    def _root(self, memref: ir.Value) -> tuple[ir.Value, Index]:
-        """The buffer of a view, and the elements before its first one."""
+    def _root(self, memref: ir.Value) -> tuple[ir.Value, list[tuple[Index, Index]]]:
+        """The buffer of a view, and the elements before its first one: indices, each with its stride."""
         if memref in self.buffers:
-            return memref, Index.constant(0)
+            return memref, []
         op = memref.owner.operation
         if not isa(op, SubviewOp):
             raise LoweringError(f"a tile of {op.name} has no address")
-        root, offset = self._root(SubviewOp(op).source)
-        strides = ir.MemRefType(SubviewOp(op).source.type).get_strides_and_offset()[0]
-        for index, stride in zip(subview_parts(op)[0], strides, strict=True):
-            offset = offset + index * stride
-        return root, offset
+        source = SubviewOp(op).source
+        root, parts = self._root(source)
+        strides = _strides_of_view(source, self.buffers[root])
+        return root, [*parts, *zip(subview_parts(op)[0], strides, strict=True)]
 
     def _index(self, index: Index) -> IntExpr:
         return as_expr(from_affine(index.expr, [self.names[v] for v in index.values]))
@@ -432,6 +499,21 @@ class _Reader:
                 f"an operand of an instruction is computed by {op.name}: only indices and constants are"
             )
         return self._index(read_value(value))
+
+
+def _strides_of_view(memref: ir.Value, buffer: MachineBuffer) -> list[Index]:
+    """The strides of a buffer, or of a view of it with as many dimensions. Errors: LoweringError for a view with fewer,
+    of which one is a size."""
+    strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
+    if ir.ShapedType.get_dynamic_stride_or_offset() not in strides:
+        return [Index.constant(s) for s in strides]
+    root = Buffer(memref).root
+    if root.rank != len(strides):
+        raise LoweringError(
+            f"a tile of {buffer.name}, of shape ({', '.join(map(str, buffer.extents))}), has fewer dimensions, whose "
+            "distance a call decides; fix: an instruction with masks, upto(n), or a program for each size"
+        )
+    return buffer_strides(root)
 
 
 COMPARISONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge}

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from mlir import ir
 from mlir.dialects import memref
 
-from tir_mlir.dialect.analysis import address, extra_offset, pointee
+from tir_mlir.dialect.analysis import address, buffer_strides, extra_offset, has_known_strides, pointee
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.computation.scalar_params import saturates
 from tir_mlir.dialect.ir import (
@@ -70,7 +70,7 @@ class OpenWindow:
 
     memref: ir.Value
     offset: ir.Value
-    strides: dict[int, int] = field(default_factory=dict)
+    strides: dict[int, Index] = field(default_factory=dict)
 
 
 @dataclass
@@ -294,8 +294,8 @@ def _unify(wanted: TracedValue, given: TracedValue, value: ir.Value | None, impl
         return number >= 0 and value is not None and bound.scalars.setdefault(number, value) == value
     if wanted[0] == "stride" and wanted[1] in impl.args and impl.args.index(wanted[1]) in bound.windows:
         strides = bound.windows[impl.args.index(wanted[1])].strides
-        whole = isinstance(given, int) and given % wanted[3] == 0
-        return whole and strides.setdefault(wanted[2], given // wanted[3]) == given // wanted[3]
+        stride = _quotient(given, wanted[3])
+        return stride is not None and strides.setdefault(wanted[2], stride).is_equal_to(stride)
     if not isinstance(given, tuple) or _fact(given, wanted[0]) != wanted[0]:
         return False
     if wanted[0] not in _FACTS:
@@ -305,9 +305,38 @@ def _unify(wanted: TracedValue, given: TracedValue, value: ir.Value | None, impl
     number = impl.args.index(wanted[1]) if wanted[1] in impl.args else -1
     if given[0] == "window":
         window = OpenWindow(*given[1:])
-        return number >= 0 and bound.windows.setdefault(number, window) == window
+        return number >= 0 and _has_start(window) and bound.windows.setdefault(number, window) == window
     same = number >= 0 and len(wanted) == len(given) and wanted[2:] == given[2:]
     return same and bound.memrefs.setdefault(number, given[1]) == given[1]
+
+
+def _quotient(given: TracedValue, divisor: int) -> Index | None:
+    """A number or an index without the factor that a stride has; None if it has not."""
+    if isinstance(given, int):
+        return Index.constant(given // divisor) if given % divisor == 0 else None
+    if not isinstance(given, tuple) or given[0] != "value":
+        return None
+    whole, _ = _offset_terms(given[1])
+    terms, constant = linear_terms(whole.expr)
+    if constant % divisor or any(factor % divisor for factor in terms.values()):
+        return None
+    parts = [trim(term * (factor // divisor), whole.values) for term, factor in terms.items()]
+    return sum(parts, Index.constant(constant // divisor)).simplify()
+
+
+def _offset_terms(value: ir.Value) -> tuple[Index, list[tuple[Index, Index]]]:
+    """A sum of indices and products of them: the indices together, and the factors of each product."""
+    owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if owner is not None and isa(owner, IndexCastSIOp):
+        return _offset_terms(IndexCastSIOp(owner).source)
+    if owner is not None and isa(owner, AddIOp):
+        (first, products), (second, others) = map(_offset_terms, owner.operands)
+        return (first + second).simplify(), [*products, *others]
+    if owner is not None and isa(owner, MulIOp):
+        left, right = map(read_value, owner.operands)
+        is_linear = left.as_constant() is not None or right.as_constant() is not None
+        return (left * right, []) if is_linear else (Index.constant(0), [(left, right)])
+    return read_value(value), []
 
 
 def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
@@ -383,35 +412,46 @@ def _size(value: ir.Value, intrinsic: TensorIntrin) -> ir.Value:
 def _view(window: OpenWindow, param: Buffer) -> ir.Value:
     """Create the view of a window, whose part that is accessed is in the memref."""
     buffer = Buffer(window.memref)
-    base, _ = split_offset(read_value(window.offset), buffer)
-    strides, _ = buffer.type.get_strides_and_offset()
-    static, wanted = param.type.get_strides_and_offset()[0], window.strides
-    layout = [wanted.get(d, s) for d, s in enumerate(static)]
+    base = window_start(window)
+    own = buffer_strides(buffer)
+    static = [Index.constant(s) for s in param.type.get_strides_and_offset()[0]]
+    layout = [window.strides.get(d, s) for d, s in enumerate(static)]
     sizes = [1] * buffer.rank
     taken: set[int] = set()
     for size, stride in reversed(list(zip(param.shape, layout, strict=True))):
-        equal = [d for d, s in enumerate(strides) if s == stride]
+        equal = [d for d, s in enumerate(own) if s.is_equal_to(stride)]
         taken.add(dim := max((d for d in equal if d not in taken), default=equal[-1]))
         sizes[dim] = size or 1
     offsets = [create.apply(index) for index in base]
     shape = [n or 0 for n in param.shape]
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    numbers = [_DYNAMIC if (n := stride.as_constant()) is None else n for stride in layout]
     type_ = ir.MemRefType.get(
-        shape, buffer.type.element_type, ir.StridedLayoutAttr.get(dynamic, layout), buffer.type.memory_space
+        shape, buffer.type.element_type, ir.StridedLayoutAttr.get(_DYNAMIC, numbers), buffer.type.memory_space
     )
     view = memref.subview(window.memref, offsets, sizes, [1] * buffer.rank, result_type=type_)
     view.owner.attributes[attrs.OPEN] = ir.UnitAttr.get()
     return view
 
 
-def split_offset(offset: Index, buffer: Buffer) -> tuple[list[Index], Index]:
-    """An index for each dimension of a buffer, and the rest, that together are elements behind its first one."""
-    strides, _ = buffer.type.get_strides_and_offset()
-    indices = []
-    for stride in strides:
-        terms, constant = linear_terms(offset.expr)
-        parts = [trim(term * (f // stride), offset.values) for term, f in terms.items() if f % stride == 0]
-        index = sum(parts, Index.constant(constant // stride)).simplify()
-        offset = (offset - index * stride).simplify()
+def window_start(window: OpenWindow) -> list[Index]:
+    """The index of the first element of a window in each dimension of its memref."""
+    offset, products = _offset_terms(window.offset)
+    indices: list[Index] = []
+    for stride in buffer_strides(Buffer(window.memref)):
+        index = sum((i for i, s in products if s.is_equal_to(stride)), Index.constant(0))
+        if (number := stride.as_constant()) is not None:
+            terms, constant = linear_terms(offset.expr)
+            parts = [trim(term * (f // number), offset.values) for term, f in terms.items() if f % number == 0]
+            index = sum(parts, Index.constant(constant // number)).simplify()
+            offset = (offset - index * number).simplify()
         indices.append(index)
-    return indices, offset
+    return indices
+
+
+def _has_start(window: OpenWindow) -> bool:
+    """Whether each product in the offset of a window has a stride of its memref as a factor."""
+    buffer = Buffer(window.memref)
+    _, products = _offset_terms(window.offset)
+    return not products or (
+        has_known_strides(buffer) and all(any(s.is_equal_to(t) for t in buffer_strides(buffer)) for _, s in products)
+    )

@@ -8,11 +8,12 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from tir_mlir.dialect.analysis import buffer_strides
 from tir_mlir.dialect.computation import ParamBinding
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, attrs, create, edit, is_block, module_of, read_apply, walk
 from tir_mlir.dialect.ir.memo import touch_here
 from tir_mlir.dialect.ir.op_views import AlignedPointerOp, ApplyOp, CallOp, StridedMetadataOp, isa
-from tir_mlir.dialect.presburger import has_division, times
+from tir_mlir.dialect.presburger import has_division
 from tir_mlir.dialect.symbolic import fold_affine
 from tir_mlir.passes.schedule.edits import DYNAMIC, propagate_type
 from tir_mlir.passes.schedule.registry import refuse
@@ -127,7 +128,7 @@ def _point_into(op: ir.Operation, binding: ParamBinding) -> dict[ir.Value, ir.Va
         return {op.results[0]: memref.extract_aligned_pointer_as_index(buffer)}
     assert isa(op, StridedMetadataOp)  # `can_be_open`
     found = memref.ExtractStridedMetadataOp(buffer)
-    start = create.apply(element_offset(binding))
+    start = _emit_offset(binding)
     values: dict[ir.Value, ir.Value] = {op.results[1]: arith.addi(found.offset, start)}
     strides = buffer_strides(binding.buffer)
     dims = {d: n for n, d in enumerate(binding.dims) if d is not None}
@@ -142,29 +143,18 @@ def can_be_open(impl: Func, param: Buffer) -> bool:
     return all(isa(use.owner.operation, AlignedPointerOp, StridedMetadataOp) for use in param.value.uses)
 
 
-def element_offset(binding: ParamBinding) -> Index:
-    """The elements before the first one of a window."""
-    total = Index.constant(0)
+def _emit_offset(binding: ParamBinding) -> ir.Value:
+    """Create the elements before the first one of a window: an index, and products of indices with variable strides."""
+    total, products = Index.constant(0), list[tuple[Index, Index]]()
     for index, stride in zip(binding.base, buffer_strides(binding.buffer), strict=True):
-        total = times(index, stride) + total
-    return total.simplify()
-
-
-def buffer_strides(buffer: Buffer) -> list[Index]:
-    """The strides of a buffer with known ones."""
-    strides, _ = buffer.type.get_strides_and_offset()
-    if DYNAMIC not in strides:
-        return [Index.constant(s) for s in strides]
-    found = [Index.constant(1)]
-    for size in reversed(buffer.dims[1:]):
-        found.insert(0, times(found[0], size))
-    return found
-
-
-def has_known_strides(buffer: Buffer) -> bool:
-    """Whether the strides of a buffer are numbers, or products of its sizes."""
-    strides, _ = buffer.type.get_strides_and_offset()
-    return DYNAMIC not in strides or "strided" not in str(buffer.type.layout)
+        if index.as_constant() is None and stride.as_constant() is None:
+            products.append((index, stride))
+        else:
+            total = index * stride + total
+    start = create.apply(total.simplify())
+    for index, stride in products:
+        start = arith.addi(start, arith.muli(create.apply(index), create.apply(stride)))
+    return start
 
 
 def _compute_strides(block: Block) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.analysis import Region
+from tir_mlir.dialect.analysis import Region, has_known_strides
 from tir_mlir.dialect.computation import IntrinMatch, Leaf, OpNode, ParamBinding, TensorIntrin, Tree
 from tir_mlir.dialect.computation.scalar_params import saturates
 from tir_mlir.dialect.ir import Block, Func, Index, create, edit, step
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.dialect.verify import names_of
-from tir_mlir.passes.schedule.blocks.intrinsic_body import can_be_open, has_known_strides
+from tir_mlir.passes.schedule.blocks.intrinsic_body import can_be_open
 from tir_mlir.passes.schedule.registry import refuse
 
 Bounds = tuple[int | None, int | None]

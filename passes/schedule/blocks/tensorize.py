@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 
 from mlir import ir
 
@@ -284,9 +285,9 @@ def _check_offset(block: Block, binding: ParamBinding, name: str) -> None:
         refuse(block, f"{what}, but {way}", provable=False)
     total = Index.constant(0 if start == DYNAMIC else start)
     parts = []
-    for index, stride in zip(binding.base, strides, strict=True):
+    for dimension, (index, stride) in enumerate(zip(binding.base, strides, strict=True)):
         if stride == DYNAMIC:
-            parts.append(index)  # the product is a multiple for any stride if the index is one
+            parts.append(index * _stride_factor(binding.buffer, dimension))  # one for any multiple of this stride
         else:
             total = total + index * stride
     for part in [total, *parts]:
@@ -295,6 +296,12 @@ def _check_offset(block: Block, binding: ParamBinding, name: str) -> None:
             provable = part is total
             how = misaligned if provable else ", as its strides are not known"
             refuse(block, f"{what}; the region of {binding.buffer.name} does not{how}", provable=provable, fix=_STRIDES)
+
+
+def _stride_factor(buffer: Buffer, dimension: int) -> int:
+    """What divides a stride that is a variable: the constant extents behind it, where rows follow each other."""
+    is_packed = buffer.type.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(buffer.type.rank))
+    return prod(n for n in buffer.shape[dimension + 1 :] if n is not None) if is_packed else 1
 
 
 def _misaligned_at(block: Block, index: Index, factor: int) -> str | None:

@@ -11,7 +11,7 @@ from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, plan_chain
 from tir_mlir.accel.mapping.chain_steps import apply_chain
-from tir_mlir.accel.mapping.nest import Nest, plan_nest, raise_block
+from tir_mlir.accel.mapping.nest import GUESSED_TILES, Nest, plan_nest, raise_block
 from tir_mlir.accel.mapping.on_cores import CoreSplit, placements
 from tir_mlir.accel.mapping.program_nests import is_elementwise, nests_of
 from tir_mlir.accel.mapping.roles import Role, roles_of
@@ -100,8 +100,15 @@ class Mapping:
         free. Needs `pip install "tir-mlir[tune]"`.
 
         trials: how many mappings are built, this one first, and timed by the model of the machine. progress: whether to
-        show it; default: in a terminal. Returns the best one, with its `trials`. Errors: TuneError.
+        show it; default: in a terminal. Returns the best one, with its `trials`. Errors: TuneError; MachineError for
+        sizes that a call decides.
         """
+        for function in self._library.values():
+            if isinstance(function, MachineFunction) and (sizes := function.placed.program.sizes):
+                raise MachineError(
+                    f"the cycles of {function.name} depend on {', '.join(sizes)}, which a call decides; fix: tune the "
+                    "mapping of a program with numbers"
+                )
         return search_mapping(self, trials, seed, progress)
 
     @property
@@ -212,9 +219,10 @@ def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int, split:
         lines.append(f"  {copy.buffer.name} is copied into {copy.buffer.memory.name} by {copy.copy} {where}{ahead}")
         if copy.by_cpu:
             lines[-1] += "; the CPU lays it out first"
-    loops = ", ".join(
-        f"{nest.axes[a].name} {tiling.trips(nest, a)} x {tiling.parts[a] * nest.axes[a].tile}" for a in outer
-    )
+    if any(axis.is_symbolic for axis in nest.axes):
+        lines[0] += f", for {GUESSED_TILES} tiles where a call decides the size"
+    trips = {a: "any number" if nest.axes[a].is_symbolic else tiling.trips(nest, a) for a in outer}
+    loops = ", ".join(f"{nest.axes[a].name} {trips[a]} x {tiling.parts[a] * nest.axes[a].tile}" for a in outer)
     lines.append(f"  loops over parts: {loops or 'none'}; the result is in {nest.result.memory.name}")
     if nest.fill is not None:
         lines.append(f"  {nest.fill} sets it, {nest.store} stores it")

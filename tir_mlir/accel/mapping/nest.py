@@ -17,6 +17,9 @@ from tir_mlir.dialect.ir import Loop, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import loops_by_iter
 
+GUESSED_TILES = 64
+"""Tiles of an axis whose extent a call decides, for the costs of tilings."""
+
 
 @dataclass(frozen=True)
 class NestAxis:
@@ -25,7 +28,15 @@ class NestAxis:
     name: str
     kind: str
     extent: int
+    """Of one that a call decides: a number as a guess, for its costs."""
     tile: int
+    is_symbolic: bool = False
+    """Whether a call decides its extent."""
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether its last tile may be a part of one."""
+        return (self.is_symbolic and self.tile > 1) or bool(self.extent % self.tile)
 
     @property
     def tiles(self) -> int:
@@ -117,7 +128,7 @@ class Nest:
 
     def pads(self, axes: Iterable[int]) -> bool:
         """Whether one of these axes is padded to whole tiles."""
-        return any(self.axes[a].extent % self.axes[a].tile for a in axes)
+        return any(self.axes[a].is_ragged for a in axes)
 
 
 @dataclass(frozen=True)
@@ -162,9 +173,6 @@ def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: Blo
     name = sch.get(block).name
     raised = raise_block(sch, block)
     form = raised.form
-    for axis, iter_name in zip(form.axes, raised.iters, strict=True):
-        if axis.extent.as_constant() is None:
-            raise MachineError(f"block {name}: iter {iter_name} has a size that a call decides; fix: a number")
     refused, incomplete = list[str](), list[str]()
     if empty := [axis.name for axis in form.axes if axis.extent.as_constant() == 0]:
         raise MachineError(f"block {name} computes nothing: {', '.join(empty)} has size 0; fix: leave it out")
@@ -197,14 +205,14 @@ def _plan(
     tiles = dict(zip(pairing.axes, role.extents, strict=True))
     axes = []
     for number, (axis, iter_name) in enumerate(zip(form.axes, raised.iters, strict=True)):
-        extent = axis.extent.as_constant()
-        assert extent is not None
-        axes.append(NestAxis(iter_name, axis.kind, extent, tiles.get(number, 1)))
+        extent, tile = axis.extent.as_constant(), tiles.get(number, 1)
+        known = GUESSED_TILES * tile if extent is None else extent
+        axes.append(NestAxis(iter_name, axis.kind, known, tile, extent is None))
     copies: list[CopiedOperand] = []
     for number in role.sources:
         buffer = _buffer(form, pairing, number)
         if buffer is not None:
-            is_ragged = any(axes[a].extent % axes[a].tile for a in buffer.axes)
+            is_ragged = any(axes[a].is_ragged for a in buffer.axes)
             taken = {field for copy in copies for field in copy.copy.changing_fields}
             copies.append(_plan_copy(roles, form, pairing, number, buffer, is_ragged, taken))
     result = _buffer(form, pairing, role.form.output)

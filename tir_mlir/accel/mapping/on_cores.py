@@ -42,7 +42,7 @@ def core_splits(nest: Nest, cores: int) -> Iterator[CoreSplit]:
         return
     for number, axis in enumerate(nest.axes):
         shared = max((n for n in range(1, cores + 1) if axis.tiles % n == 0), default=1)
-        if axis.kind == "S" and shared > 1:
+        if axis.kind == "S" and shared > 1 and not axis.is_symbolic:
             yield CoreSplit(number, shared)
 
 

@@ -15,6 +15,9 @@ _SIZES = 7
 _KEPT = 24
 """Parts of which all orders and places are tried."""
 
+_UNLIMITED = 1 << 40
+"""More tiles than any memory has."""
+
 
 @dataclass(frozen=True)
 class Tiling:
@@ -80,13 +83,17 @@ def loop_order(nest: Nest, looped: Sequence[int]) -> tuple[int, ...]:
 
 
 def all_sizes(axis: NestAxis) -> list[int]:
-    """Sizes of equal parts of an axis, in tiles."""
+    """Sizes of equal parts of an axis, in tiles; of one whose extent a call decides, those of which there are many."""
+    if axis.is_symbolic:
+        return [2**n for n in range(_SIZES - 3)]
     return sorted({-(-axis.tiles // parts) for parts in range(1, axis.tiles + 1)})
 
 
 def _sizes(axis: NestAxis) -> list[int]:
     """Sizes of equal parts of an axis, few of them; of a sum's axis that no instruction computes, one and all."""
     tiles = axis.tiles
+    if axis.is_symbolic:
+        return all_sizes(axis) if axis.tile > 1 else [1]
     if axis.tile == 1 and axis.kind != "S":
         return sorted({1, tiles})
     sizes = all_sizes(axis)
@@ -125,9 +132,14 @@ def result_rows(nest: Nest, parts: Sequence[int]) -> int:
 
 
 def _sizes_of(nest: Nest, buffer: TiledBuffer, tiling: Tiling, fixed: Sequence[int]) -> list[int]:
-    """The elements of a copied buffer in each dimension; `fixed`: the axes of which there is one part only."""
-    tiles = [tiling.parts[a] if a in fixed else nest.axes[a].tiles for a in buffer.indices]
+    """The elements of a copied buffer in each dimension; `fixed`: the axes of which there is one part only. All parts
+    of an axis whose extent a call decides fit no memory."""
+    tiles = [tiling.parts[a] if a in fixed else _all_tiles(nest.axes[a]) for a in buffer.indices]
     return [count * nest.axes[a].tile for count, a in zip(tiles, buffer.indices, strict=True)]
+
+
+def _all_tiles(axis: NestAxis) -> int:
+    return _UNLIMITED if axis.is_symbolic else axis.tiles
 
 
 def moved_rows(nest: Nest, tiling: Tiling) -> int:

@@ -16,6 +16,7 @@ from tir_mlir.accel.cores import iterations_by_core
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.program import Allocate, Clipped, For, HostCode, Issue, MachineProgram, Node, Value, When
+from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.symbolic import IntExpr, as_expr, evaluate
 
 if TYPE_CHECKING:
@@ -92,7 +93,14 @@ class Stream:
 
 
 def read_stream(program: MachineProgram) -> Stream:
-    """The instructions that a run of a program issues."""
+    """The instructions that a run of a program issues. Errors: MachineError for sizes that a call decides."""
+    if program.sizes:
+        names = ", ".join(program.sizes)
+        given = ", ".join(f"{name}=..." for name in program.sizes)
+        raise MachineError(
+            f"what {program.name} does depends on {names}, which a call decides; fix: numbers for them, "
+            f"lib.{program.name}.at_sizes({given})"
+        )
     bodies = iterations_by_core(program)
     tables: list[Executions] = []
     count = 0

@@ -35,6 +35,11 @@ def synchronize(placed: PlacedProgram) -> PlacedProgram:
     machine = placed.program.machine
     if is_ordered_by_hardware(machine):
         return placed
+    if placed.program.sizes:
+        raise MachineError(
+            f"{machine} has units that hardware does not order, and where {placed.program.name} has to wait depends on "
+            f"{', '.join(placed.program.sizes)}, which a call decides; fix: a program for each size, or interlocks"
+        )
     program = replace(placed.program, body=_copy(placed.program.body))
     writer = _Writer(program, placed)
     writer.add_waits()

@@ -125,8 +125,13 @@ class Packer:
                 param, f"has foreign byte order ({array.dtype.str})", 'swap with .astype(a.dtype.newbyteorder("="))'
             )
 
-    def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[ArgumentValue]) -> None:
-        """Bind the shape variables from scalar arguments and arrays, then compare every extent."""
+    def sizes(self, args: Sequence[object]) -> dict[str, int]:
+        """The values of the shape variables in a call. Raises ArgumentError, as `pack`."""
+        packed = self.pack(args)
+        return self._check_shapes(packed.arrays, packed.values)
+
+    def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[ArgumentValue]) -> dict[str, int]:
+        """The values of the shape variables, from scalar arguments and arrays, with which every extent is compared."""
         bindings = {p.name: (values[i], f"argument {p.name!r}") for i, p in self._scalars if p.is_index}
         extents = [
             (param, axis, dim, array.shape[axis])
@@ -153,6 +158,7 @@ class Packer:
                 name = f"{dim.text} = {extent}" if dim.symbols else str(extent)
                 self._fail(param, f"has extent {size} in dimension {axis}", f"{name} is needed{source}")
         self._check_promises(bindings)
+        return {s: v for s, (v, _) in bindings.items()}
 
     def _check_promises(self, bindings: dict[str, tuple[int, str]]) -> None:
         """Check the function's `T.assume` conditions on the shape variables."""

@@ -182,10 +182,14 @@ def test_symbolic_sizes(intrinsic, refused):
     sch = Schedule(mod)
     sch.tensorize(sch.get_loops("copy")[2], name)
     assert parse(sch.mod.script()).equal(sch.mod)
-    name = copy_intrinsic(intrinsic, "strides=[$, 1], offset_factor=16")
+    for factor in (8, 16):  # strides are multiples of the numbers in them
+        name = copy_intrinsic(intrinsic, f"strides=[$, 1], offset_factor={factor}")
+        sch = Schedule(mod)
+        sch.tensorize(sch.get_loops("copy")[2], name)
+    name = copy_intrinsic(intrinsic, "strides=[$, 1], offset_factor=128")
     sch = Schedule(mod)
     loop = sch.get_loops("copy")[2]
-    refused(sch, "as its strides are not known", lambda: sch.tensorize(loop, name))
+    refused(sch, "must start at a multiple of 128 elements", lambda: sch.tensorize(loop, name))
 
 
 # --- the registry -------------------------------------------------------------------------------------------------
