@@ -53,6 +53,13 @@ KEYS: dict[str, Key] = {
     **_table((BLOCK,), "lowering aligns the strides of a buffer; set by storage_align", "buffer_dim_align"),
     **_table(
         (BLOCK,),
+        "lowering to kernels permutes the addresses of a shared buffer; set by swizzle",
+        "swizzle",
+        instead="a shared buffer has banks on a GPU only; build for one",
+        on_gpu="",
+    ),
+    **_table(
+        (BLOCK,),
         "later steps keep the declared regions; set by annotate_buffer_access",
         *("explicit_read_region", "explicit_write_region"),
     ),

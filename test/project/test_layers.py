@@ -29,7 +29,7 @@ PACKAGES: dict[str, str] = {
     "passes": "dialect",
     "runtime": "dialect extensions processes sources target",
     "cache": "dialect.diagnostics runtime.cache runtime.tools",
-    "ptx": "dialect.diagnostics errors extensions runtime target",
+    "ptx": "dialect.analysis.shared_banks dialect.diagnostics errors extensions runtime target",
     "targets": "dialect passes.lower runtime target",
     "build": "dialect extensions runtime target targets",
     "equivalence": "build dialect errors passes.lower ptx runtime target",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tir_mlir.dialect.analysis.shared_banks import bank_passes, distinct_pairs
 from tir_mlir.ptx.parser import PtxInstruction
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _ratio(a: int, b: int) -> str:
 def _counter(row: AccessCount, size: int) -> Callable[[Lanes, np.ndarray], None]:
     """A function (lanes, addresses) that adds to `row`. A pattern of the call before, moved by whole banks or
     sectors, is not counted again."""
-    count, unit = (_passes, max(4, size)) if row.space == "shared" else (_sectors, 32)
+    count, unit = (bank_passes, max(4, size)) if row.space == "shared" else (_sectors, 32)
     last_lanes: Lanes | None = None
     pattern: np.ndarray | None = None
     result = (0, 0, 0)
@@ -168,35 +169,10 @@ def _warps(lanes: Lanes, count: int) -> np.ndarray:
     return np.asarray(lanes)
 
 
-def _pairs(group: np.ndarray, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct pairs, with groups numbered from 0 without gaps."""
-    item = item - item.min()
-    width = int(item.max()) + 1
-    pairs = np.unique(group * width + item)
-    group = pairs // width
-    number = np.cumsum(np.concatenate([[0], group[1:] != group[:-1]]))
-    return number, pairs % width
-
-
-def _passes(lanes: np.ndarray, address: np.ndarray, size: int) -> tuple[int, int, int]:
-    """(requests, passes, fewest possible) over 32 banks of 4 bytes: lanes that read one word share a pass; accesses
-    of 8 and 16 bytes go by half and quarter warps."""
-    words = max(1, size // 4)
-    group, item = _pairs(lanes * words // 32, address // max(4, size))
-    banks = (item * words % 32)[:, None] + np.arange(words)
-    banks_used = np.bincount((group[:, None] * 32 + banks).ravel(), minlength=32 * (int(group[-1]) + 1)).reshape(-1, 32)
-    return _count(lanes // 32), int(banks_used.max(1).sum()), int(-(-banks_used.sum(1) // 32).sum())
-
-
 def _sectors(lanes: np.ndarray, address: np.ndarray, size: int) -> tuple[int, int, int]:
     """(requests, sectors of 32 bytes, fewest possible for as many bytes)."""
     warps = lanes // 32
-    sectors, _ = _pairs(warps, address >> 5)
-    units, _ = _pairs(warps, address // size)
+    sectors, _ = distinct_pairs(warps, address >> 5)
+    units, _ = distinct_pairs(warps, address // size)
     bytes_ = np.bincount(units) * size
     return len(bytes_), len(sectors), int(-(-bytes_ // 32).sum())
-
-
-def _count(groups: np.ndarray) -> int:
-    """How many different numbers a sorted array has."""
-    return int((groups[1:] != groups[:-1]).sum()) + 1

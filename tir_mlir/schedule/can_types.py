@@ -62,6 +62,7 @@ class CanMethods(Primitives):
     can_shift_operand = _query(Primitives.shift_operand)
     can_split = _query(Primitives.split)
     can_storage_align = _query(Primitives.storage_align)
+    can_swizzle = _query(Primitives.swizzle)
     can_tensorize = _query(Primitives.tensorize)
     can_transform_block_layout = _query(Primitives.transform_block_layout)
     can_transform_layout = _query(Primitives.transform_layout)

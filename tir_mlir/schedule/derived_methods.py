@@ -106,6 +106,9 @@ class DerivedMethods:
     def storage_align(self, block: BlockLike, buffer_index: int | str, axis: int, factor: int, offset: int) -> None:
         return self._executor.apply("storage_align", block, buffer_index, axis, factor, offset)
 
+    def swizzle(self, block: BlockLike, buffer_index: int | str) -> None:
+        return self._executor.apply("swizzle", block, buffer_index)
+
     def tensorize(
         self, block_or_loop: BlockLike | LoopHandle, tensor_intrin: str, preserve_unit_iters: bool = True
     ) -> None:

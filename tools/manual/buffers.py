@@ -42,6 +42,12 @@ def storage_align(sch: Schedule):
 
 
 @example(two_stages)
+def swizzle(sch: Schedule):
+    sch.set_scope("B", 0, "shared")
+    sch.swizzle("B", 0)
+
+
+@example(two_stages)
 def unsafe_set_dtype(sch: Schedule):
     sch.unsafe_set_dtype("B", 0, "float64")
 

@@ -11,12 +11,15 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, walk
+from tir_mlir.dialect.ir.edit import set_attribute
 from tir_mlir.dialect.ir.op_views import AccessOp, AllocOp, DeallocOp, NeutralOp, PointerOp, SubviewOp, isa
 from tir_mlir.passes.lower.registry import Content, LoweringWarning, location_text, lowering, programs
 
 DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Exists only during lowering."""
-ALIGN_KEY = "buffer_dim_align"
+SWIZZLED = "tir.swizzled"
+"""On an allocation whose addresses `tir-lower-gpu-swizzle` permutes. Exists only during lowering."""
+ALIGN_KEY, SWIZZLE_KEY = "buffer_dim_align", "swizzle"
 RoundUp = Callable[[ir.Value, int, int], ir.Value]
 Multiply = Callable[[int | ir.Value, int | ir.Value], ir.Value]
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -25,8 +28,8 @@ DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 
 @lowering(
     "tir-lower-strides-align",
-    "Copy storage_align annotations from blocks to allocations",
-    works_on=Content(annotations={ALIGN_KEY}),
+    "Copy storage_align and swizzle annotations from blocks to allocations",
+    works_on=Content(annotations={ALIGN_KEY, SWIZZLE_KEY}),
 )
 def run(module: ir.Module) -> None:
     """Copy the annotations of blocks to the buffers they refer to.
@@ -35,12 +38,25 @@ def run(module: ir.Module) -> None:
         ... {tir.block = "b", tir.annotations =   -->
              {buffer_dim_align = [[0, 0, 32, 8]]}}
 
-    Runs before blocks are removed; `tir-lower-strides` applies them when shapes are final.
+    Runs before blocks are removed; `tir-lower-strides` and `tir-lower-gpu-swizzle` apply them when shapes are final.
     """
     for func in programs(module):
         for op in walk.ops(func.op):
             if is_block(op) and ALIGN_KEY in Block(op).annotations:
                 _record(Block(op))
+            if is_block(op) and SWIZZLE_KEY in Block(op).annotations:
+                _record_swizzle(Block(op))
+
+
+def _record_swizzle(block: Block) -> None:
+    written = [b.root for b in buffers(block)[1]]
+    for number in block.annotations[SWIZZLE_KEY]:
+        if type(number) is not int or not 0 <= number < len(written) or not written[number].is_alloc:
+            raise LoweringError(
+                f'{location_text(block.op)}: block "{block.name}" has {SWIZZLE_KEY} entry {number!r}; expected the '
+                "position, among the buffers that it writes, of one that the program allocates"
+            )
+        set_attribute(written[number].op, SWIZZLED, ir.UnitAttr.get())
 
 
 def _record(block: Block) -> None:

@@ -159,6 +159,11 @@ def storage_align(c: Choice) -> Arguments:
     return [block, number, c.one((0, 0, -1, -2, 1, 3)), c.one((4, 16, 3, 0)), c.one((0, 1, 4))], {}
 
 
+def swizzle(c: Choice) -> Arguments:
+    block = c.block()
+    return [block, c.number(block, "write")], {}
+
+
 def hide(c: Choice) -> Arguments:
     return [c.block(), c.one(("read", "write")), c.one(([0], [0], [1], [0, 1], [], [9]))], {}
 
@@ -212,6 +217,7 @@ LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "set_scope": (set_scope, 2),
     "unsafe_set_dtype": (unsafe_set_dtype, 2),
     "storage_align": (storage_align, 2),
+    "swizzle": (swizzle, 1),
     "unsafe_hide_buffer_access": (hide, 2),
     "annotate_buffer_access": (annotate_buffer_access, 2),
     "rolling_buffer": (rolling_buffer, 4),

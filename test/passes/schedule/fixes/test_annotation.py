@@ -1,4 +1,4 @@
-"""Fixes for refusals of annotate_buffer_access, parallel, bind and storage_align: each is applied."""
+"""Fixes for refusals of annotate_buffer_access, parallel, bind, storage_align and swizzle: each is applied."""
 
 from harness.fix_rows import Row, each_of, loop
 from programs.short import BIASED, PAIR, each, main, nest, sblock
@@ -44,6 +44,36 @@ ROWS = [
         'unannotate(block, "buffer_dim_align")',
         lambda s: (s.unannotate("B", "buffer_dim_align"), s.storage_align("B", 0, 0, 4, 1)),
         before=lambda s: s.annotate("B", "buffer_dim_align", 3),
+    ),
+    Row(
+        "swizzle: a buffer that is not in shared memory",
+        PAIR,
+        lambda s: s.swizzle("B", 0),
+        'set_scope(block, buffer_index, "shared")',
+        lambda s: (s.set_scope("B", 0, "shared"), s.swizzle("B", 0)),
+    ),
+    Row(
+        "swizzle: a parameter",
+        PAIR,
+        lambda s: s.swizzle("C", 0),
+        'cache_read(C, "shared"), and swizzle the copy',
+        lambda s: s.swizzle(s.cache_read("C", 0, "shared"), 0),
+    ),
+    Row(
+        "swizzle: padded rows",
+        PAIR,
+        lambda s: s.swizzle(s.get_block("b_shared"), 0),
+        'unannotate(block, "buffer_dim_align")',
+        lambda s: (s.unannotate("b_shared", "buffer_dim_align"), s.swizzle("b_shared", 0)),
+        before=lambda s: s.storage_align(s.cache_read("C", 0, "shared"), 0, 0, 4, 1),
+    ),
+    Row(
+        "swizzle: an annotation of another form",
+        PAIR,
+        lambda s: s.swizzle(s.get_block("b_shared"), 0),
+        'unannotate(block, "swizzle") removes it',
+        lambda s: (s.unannotate("b_shared", "swizzle"), s.swizzle("b_shared", 0)),
+        before=lambda s: s.annotate(s.cache_read("C", 0, "shared"), "swizzle", 3),
     ),
     Row(
         "bind: a reduction that keeps the last of equal elements",

@@ -88,11 +88,11 @@ def copies(sch: Schedule) -> None:
     np.testing.assert_array_equal(a, c)
 
 
-def product(offset: int = 8) -> Schedule:
-    """The product of 16 x 16 elements, its tiles in shared memory with padded rows."""
+def product(offset: int = 8, swizzle: bool = False) -> Schedule:
+    """The product of 16 x 16 elements, its tiles in shared memory with padded rows, or with permuted addresses."""
     sch, blocks = tensor_cores.tiled(tensor_cores.product(16, 16, 16), tile=(1, 1))
     for name in "AB":
-        sch.storage_align(f"{name}_shared", 0, 0, 16, offset)
+        sch.swizzle(f"{name}_shared", 0) if swizzle else sch.storage_align(f"{name}_shared", 0, 0, 16, offset)
     for key, name in get_wmma_intrin_group("shared", "global", "float16", "float32").items():
         sch.tensorize(blocks[key] if key == "compute" else sch.get_loops(blocks[key])[-2], name)
     return sch
@@ -125,6 +125,8 @@ ROWS = [
               (lambda: loaded('E.access_ptr("r")'),), accepts=copies),
     KernelRow("rows that are no multiple of 16 bytes", lambda: product(4),
               "fix: storage_align of A_shared with a factor and an offset that are multiples of 8", (product,)),
+    KernelRow("permuted addresses of a matrix", lambda: product(swizzle=True),
+              "storage_align it instead, which moves whole rows", (product,)),
     KernelRow("tensor cores of other GPUs", product,
               "has code for NVIDIA's GPUs from sm_70 on only; fix: build for CUDA", (product,), target="gfx942"),
     KernelRow("tensor cores on a CPU", product,

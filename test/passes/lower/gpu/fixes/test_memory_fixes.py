@@ -9,6 +9,7 @@ from harness.fix_rows import each_of
 from harness.kernel_fixes import KernelRow, is_right
 from programs.parsed import parse
 from programs.short import each, main, nest, sblock
+from programs.transposes import tiled
 
 from tir_mlir import Schedule, build
 from tir_mlir.passes.lower.registry import LoweringWarning
@@ -144,7 +145,20 @@ def in_registers(sch: Schedule) -> None:
     is_right(sch)
 
 
+def swizzled(tile: tuple[int, int], vector: int = 1) -> Schedule:
+    """A transpose by tiles in shared memory with permuted addresses."""
+    sch = tiled(tile, vector=vector)
+    sch.swizzle("A_shared", 0)
+    return sch
+
+
 ROWS = [
+    KernelRow("addresses that cannot be permuted", lambda: swizzled((64, 64), 2),
+              "vectorize fewer elements of its accesses, or use tiles whose sizes are powers of two",
+              (lambda: swizzled((64, 64)), lambda: swizzled((32, 32), 2))),
+    KernelRow("sizes that are not powers of two", lambda: swizzled((24, 32)),
+              "vectorize fewer elements of its accesses, or use tiles whose sizes are powers of two",
+              (lambda: swizzled((32, 32)),)),
     KernelRow("a buffer of a kernel in global memory", lambda: through("global"),
               "set_scope to shared (one copy a block) or local (one a thread), or allocate it outside of the bound "
               "loops",

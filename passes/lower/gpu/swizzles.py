@@ -1,0 +1,178 @@
+"""Permute the addresses of shared buffers so that the accesses of each warp meet different banks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.analysis.shared_banks import BANK_BYTES, BANKS
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import Buffer, Func, apply, edit, walk
+from tir_mlir.dialect.ir.op_views import AccessOp, AffineElementAccessOp, AllocOp, DeallocOp, WriteOp, isa
+from tir_mlir.passes.lower.gpu.lane_accesses import LaneAccess, element_bytes, linear_index
+from tir_mlir.passes.lower.gpu.nests import perfect_nests
+from tir_mlir.passes.lower.memory.strides import SWIZZLED
+from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
+
+
+@dataclass(frozen=True)
+class Field:
+    """Address bits [low, low + width) are xored with those `distance` above them: a bijection, as it changes each bit
+    by higher ones only."""
+
+    low: int
+    width: int
+    distance: int
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.width) - 1) << self.low
+
+    def permute(self, address: np.ndarray) -> np.ndarray:
+        return address ^ ((address >> self.distance) & self.mask)
+
+    def emit(self, address: ir.Value) -> ir.Value:
+        index = ir.IndexType.get()
+        above = arith.shrui(address, arith.constant(index, self.distance))
+        return arith.xori(address, arith.andi(above, arith.constant(index, self.mask)))
+
+
+@lowering("tir-lower-gpu-swizzle", "Permute the addresses of shared buffers against bank conflicts")
+def run(module: ir.Module) -> None:
+    """Exchange the elements of a shared buffer so that the lanes of a warp access different banks.
+
+        %s = memref.alloc : memref<32x32xf32, "shared">        %s = memref.alloc : memref<1024xf32, "shared">
+        affine.store %x, %s[%ty, %tx]                  -->     %a = affine.apply (%ty * 32 + %tx)
+        affine.load %s[%tx, %ty]                               %b = arith.xori %a, (%a >> 5) & 31
+                                                               memref.store %x, %s[%b]
+                                                               ... the same with %tx * 32 + %ty
+
+    The permutation is a xor of address bits with higher ones (or two), the first in order of cost without a conflict in
+    any access; elements that a vector access takes remain adjacent. It is chosen by counting the passes over the banks
+    as the PTX machine does. Requires barriers and vectors to be placed: proofs see the plain indices.
+
+    Errors: LoweringError if no such permutation is free of conflicts, with the count of the best; for a buffer that
+    calls or matrix units access.
+    """
+    for func in programs(module):
+        for alloc in [op for op in walk.ops(func.op) if isa(op, AllocOp) and SWIZZLED in op.attributes]:
+            del alloc.attributes[SWIZZLED]
+            _swizzle(func, alloc)
+
+
+def _swizzle(func: Func, alloc: ir.Operation) -> None:
+    buffer = Buffer(alloc.results[0])
+    users = [op for op in dict.fromkeys(use.owner.operation for use in buffer.value.uses) if not isa(op, DeallocOp)]
+    nest = next(n for n in perfect_nests(func) if any(walk.is_inside(op, n.root) for op in users))
+    for op in users:
+        if not isa(op, AccessOp):
+            raise LoweringError(
+                f'{location_text(op)}: {op.name} accesses buffer "{buffer.name}" by rows, which swizzle would tear '
+                "apart; fix: storage_align it instead, which moves whole rows"
+            )
+    accesses = [LaneAccess(op, nest, buffer) for op in users]
+    if _passes(accesses, ()) == _least(accesses):
+        warn(f'buffer "{buffer.name}" has no bank conflicts: swizzle has no effect on it')
+        return
+    fields = _choose(accesses, buffer)
+    if _passes(accesses, fields) > _least(accesses):
+        raise LoweringError(_refusal(accesses, fields, buffer))
+    _apply(alloc, users, fields, buffer)
+
+
+# --- the choice -------------------------------------------------------------------------------------------------------
+
+
+def _passes(accesses: Sequence[LaneAccess], fields: Sequence[Field]) -> int:
+    """The passes over the banks of all accesses, with the addresses permuted."""
+    total = 0
+    for access in accesses:
+        address = access.addresses
+        for field in fields:
+            address = field.permute(address)
+        total += access.count(address)[0]
+    return total
+
+
+def _least(accesses: Sequence[LaneAccess]) -> int:
+    return sum(access.count(access.addresses)[1] for access in accesses)
+
+
+def _choose(accesses: Sequence[LaneAccess], buffer: Buffer) -> tuple[Field, ...]:
+    """The permutation with the fewest passes: one field, or a second behind one of the best."""
+    unit = max(access.elements for access in accesses).bit_length() - 1
+    top = (accesses[0].size - 1).bit_length()
+    bank_top = (BANKS * BANK_BYTES // element_bytes(buffer)).bit_length() - 1
+    candidates = [
+        Field(low, width, distance)
+        for width in range(1, bank_top - unit + 1)
+        for low in range(unit, bank_top - width + 1)
+        for distance in range(1, top - low)
+    ]
+    least = _least(accesses)
+    ranked = []
+    for field in candidates:
+        passes = _passes(accesses, (field,))
+        if passes == least:
+            return (field,)
+        ranked.append((passes, len(ranked), (field,)))
+    ranked.sort()
+    best = ranked[0]
+    for _, _, (first,) in ranked[:8]:
+        for field in candidates:
+            passes = _passes(accesses, (first, field))
+            if passes == least:
+                return (first, field)
+            best = min(best, (passes, 0, (first, field)), key=lambda one: one[0])
+    return best[2]
+
+
+def _refusal(accesses: Sequence[LaneAccess], fields: Sequence[Field], buffer: Buffer) -> str:
+    worst = max(accesses, key=lambda access: _passes([access], fields) - _least([access]))
+    return (
+        f'{location_text(worst.op)}: no xor of the address bits of buffer "{buffer.name}" avoids all bank conflicts; the '
+        f"best takes {_passes(accesses, fields) / _least(accesses):.2g} times the passes over the banks that are needed "
+        "without conflicts; fix: vectorize fewer elements of its accesses, or use tiles whose sizes are powers of two"
+    )
+
+
+# --- the edit ---------------------------------------------------------------------------------------------------------
+
+
+def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[Field], buffer: Buffer) -> None:
+    """Replace the buffer by one of one dimension, and each access by one at the permuted address."""
+    block = 1 << max(field.low + field.width for field in fields)
+    length = -(-prod(n or 1 for n in buffer.shape) // block) * block
+    old = ir.MemRefType(alloc.results[0].type)
+    flat = ir.MemRefType.get([length], old.element_type, memory_space=old.memory_space)
+    with ir.InsertionPoint(alloc), alloc.location:
+        facts = {name: alloc.attributes[name] for name in alloc.attributes}
+        memory = ir.Operation.create("memref.alloc", [flat], [], facts).results[0]
+    for op in users:
+        with ir.InsertionPoint(op), op.location:
+            address = apply(linear_index(op, buffer))
+            for field in fields:
+                address = field.emit(address)
+            _access_at(op, memory, address)
+    for dealloc in [use.owner.operation for use in buffer.value.uses]:
+        edit.drop(dealloc)
+    edit.drop(alloc)
+
+
+def _access_at(op: ir.Operation, memory: ir.Value, address: ir.Value) -> None:
+    """The same access at another address, in the place of `op`."""
+    is_vector = not isa(op, AffineElementAccessOp) and op.name.startswith("vector.")
+    facts = {"alignment": op.attributes["alignment"]} if "alignment" in op.attributes else {}
+    if isa(op, WriteOp):
+        name = "vector.store" if is_vector else "memref.store"
+        ir.Operation.create(name, [], [op.operands[0], memory, address], facts)
+    else:
+        name = "vector.load" if is_vector else "memref.load"
+        loaded = ir.Operation.create(name, [op.results[0].type], [memory, address], facts)
+        edit.replace_uses(op.results[0], loaded.results[0])
+    edit.drop(op)
