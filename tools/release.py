@@ -2,9 +2,9 @@
 
     python tools/release.py
 
-The version is the same in pyproject.toml, tir_mlir/__init__.py, docs/install.md and the first section of CHANGELOG.md,
-which has a date and at most 60 lines; no such tag exists; the tree is clean. Then sdist and wheel are built in
-dist/, and are of this version and have every file. Nothing is tagged or published.
+The version is the same in pyproject.toml, tir_mlir/__init__.py, docs/install.md and the latest release of CHANGELOG.md,
+whose sections each have a date and at most 60 lines; no such tag exists; the tree is clean. Then sdist and wheel are
+built in dist/, and are of this version and have every file. Nothing is tagged or published.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VERSIONS = {
     "pyproject.toml": r'^version = "(.+)"$',
     "tir_mlir/__init__.py": r'^__version__ = "(.+)"$',
     "docs/install.md": r"^tir-opt +(\d\S*)$",
-    "CHANGELOG.md": r"^## \[(.+?)\]",
+    "CHANGELOG.md": r"^## \[(\d.*?)\]",
 }
 """Where a version is stated, first."""
 COMMANDS = """\

@@ -82,7 +82,7 @@ GPU_POSITIONS = {
     "tir-lower-bools": "accesses and positions of buffers are final",
     "tir-lower-strides": "shapes are final",
     "tir-lower-gpu-vectors": "barriers are placed between affine accesses; strides are final",
-    "tir-lower-gpu-swizzle": "all proofs are done, and the widths of accesses are final",
+    "tir-lower-gpu-swizzles": "all proofs are done, and the widths of accesses are final",
     "tir-lower-unroll": "after vectorized loops, which may become unrolled ones",
     "tir-lower-gpu-kernels": "last: what a thread does is final",
 }

@@ -42,7 +42,7 @@ class Field:
         return arith.xori(address, arith.andi(above, arith.constant(index, self.mask)))
 
 
-@lowering("tir-lower-gpu-swizzle", "Permute the addresses of shared buffers against bank conflicts")
+@lowering("tir-lower-gpu-swizzles", "Permute the addresses of shared buffers against bank conflicts")
 def run(module: ir.Module) -> None:
     """Exchange the elements of a shared buffer so that the lanes of a warp access different banks.
 
@@ -134,10 +134,11 @@ def _choose(accesses: Sequence[LaneAccess], buffer: Buffer) -> tuple[Field, ...]
 
 def _refusal(accesses: Sequence[LaneAccess], fields: Sequence[Field], buffer: Buffer) -> str:
     worst = max(accesses, key=lambda access: _passes([access], fields) - _least([access]))
+    ratio = _passes(accesses, fields) / _least(accesses)
     return (
-        f'{location_text(worst.op)}: no xor of the address bits of buffer "{buffer.name}" avoids all bank conflicts; the '
-        f"best takes {_passes(accesses, fields) / _least(accesses):.2g} times the passes over the banks that are needed "
-        "without conflicts; fix: vectorize fewer elements of its accesses, or use tiles whose sizes are powers of two"
+        f'{location_text(worst.op)}: no xor of the address bits of buffer "{buffer.name}" avoids all bank conflicts; '
+        f"the best takes {ratio:.2g} times the passes over the banks that are needed without conflicts; fix: "
+        "vectorize fewer elements of its accesses, or use tiles whose sizes are powers of two"
     )
 
 

@@ -18,7 +18,7 @@ from tir_mlir.passes.lower.registry import Content, LoweringWarning, location_te
 DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Exists only during lowering."""
 SWIZZLED = "tir.swizzled"
-"""On an allocation whose addresses `tir-lower-gpu-swizzle` permutes. Exists only during lowering."""
+"""On an allocation whose addresses `tir-lower-gpu-swizzles` permutes. Exists only during lowering."""
 ALIGN_KEY, SWIZZLE_KEY = "buffer_dim_align", "swizzle"
 RoundUp = Callable[[ir.Value, int, int], ir.Value]
 Multiply = Callable[[int | ir.Value, int | ir.Value], ir.Value]
@@ -38,7 +38,7 @@ def run(module: ir.Module) -> None:
         ... {tir.block = "b", tir.annotations =   -->
              {buffer_dim_align = [[0, 0, 32, 8]]}}
 
-    Runs before blocks are removed; `tir-lower-strides` and `tir-lower-gpu-swizzle` apply them when shapes are final.
+    Runs before blocks are removed; `tir-lower-strides` and `tir-lower-gpu-swizzles` apply them when shapes are final.
     """
     for func in programs(module):
         for op in walk.ops(func.op):

@@ -22,7 +22,8 @@ def swizzle(block: Block, buffer_index: int | str) -> None:
 
     The annotation lists positions in `T.writes`. `build` for a GPU counts the passes over the banks that the accesses
     of warps take, and xors bits of the addresses with higher ones so that each takes the fewest; elements that one
-    access loads or stores remain adjacent. It refuses a buffer for which no such permutation is found. Indices and values do not change: proofs see a plain buffer.
+    access loads or stores remain adjacent. It refuses a buffer for which no such permutation is found. Indices and
+    values do not change: proofs see a plain buffer.
 
     Requires: the program allocates the buffer, in scope shared, without storage_align. `buffer_index` is a position in
     `T.writes`, or a name.

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --mlir-print-local-scope -p 'tir-lower-strides-align,tir-lower-blocks,tir-lower-gpu-memory,tir-lower-gpu-axes,tir-lower-gpu-barriers,tir-lower-gpu-swizzle' | FileCheck %s
+# RUN: tir-opt %s --mlir-print-local-scope -p 'tir-lower-strides-align,tir-lower-blocks,tir-lower-gpu-memory,tir-lower-gpu-axes,tir-lower-gpu-barriers,tir-lower-gpu-swizzles' | FileCheck %s
 
 
 # The number of the column is xored with that of the row: the lanes that read a column are in 32 banks.
