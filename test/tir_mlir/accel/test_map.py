@@ -75,6 +75,44 @@ def test_the_cpu_pads_what_copies_cannot(shape: tuple[int, int, int]) -> None:
     np.testing.assert_allclose(c, a @ b.T, rtol=1e-5)
 
 
+def parts() -> accel.Machine:
+    """A machine whose copies have parts of 8 rows, and leave the rest of a tile as it is; numbers limit no tile."""
+    m = accel.Machine("parts")
+    pad, acc = m.memory("pad", rows=64, row=(8, "float32")), m.memory("acc", rows=64, row=(8, "float32"))
+    unit = m.unit("unit")
+
+    @m.instruction(unit, call="load({R.row}, {D}, {n})", cycles=8)
+    def load(D: m.host("float32"), R: pad, n: accel.upto(8)):
+        for i, j in T.grid(n, 8):
+            R[i, j] = D[i, j]
+
+    @m.instruction(unit, call="clear({C.row})", cycles=8)
+    def clear(C: acc):
+        for i, j in T.grid(8, 8):
+            C[i, j] = T.float32(0)
+
+    @m.instruction(unit, call="multiply({C.row}, {A.row}, {B.row})", cycles=8)
+    def multiply(A: pad, B: pad, C: acc):
+        for i, j, k in T.grid(8, 8, 8):
+            C[i, j] += A[i, k] * B[j, k]
+
+    @m.instruction(unit, call="store({D}, {C.row}, {n})", cycles=8)
+    def store(C: acc, D: m.host("float32"), n: accel.upto(8)):
+        for i, j in T.grid(n, 8):
+            D[i, j] = C[i, j]
+
+    return m
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 8), (9, 15, 17)])
+def test_the_cpu_pads_what_copies_mask_in_part(shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    rng = np.random.default_rng(0)
+    a, b, c = rng.random((m, k), np.float32), rng.random((n, k), np.float32), np.zeros((m, n), np.float32)
+    accel.map(columns(*shape, "float32", "float32"), parts()).build().main(a, b, c)
+    np.testing.assert_allclose(c, a @ b.T, rtol=1e-5)
+
+
 def test_a_product_of_other_tiles_is_mapped() -> None:
     rng = np.random.default_rng(0)
     a, b, c = (

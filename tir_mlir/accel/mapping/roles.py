@@ -10,7 +10,8 @@ from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.operands import Field, Tile
 from tir_mlir.dialect.computation import Form, Leaf, leaves
-from tir_mlir.dialect.computation.scalar_params import specializations
+from tir_mlir.dialect.computation.scalar_params import extent_limits, specializations
+from tir_mlir.dialect.computation.scalar_tree import CHOICE, OpNode, constant
 from tir_mlir.dialect.ir import enter_context
 
 
@@ -25,6 +26,9 @@ class Role:
     tiles: tuple[Tile, ...]
     dims: tuple[tuple[int | None, ...], ...]
     """Of each operand, the iterator that indexes each dimension; None: a single point, or no plain iterator."""
+    masks: bool
+    """Whether it takes a tile of any size up to the greatest one from the memory of the CPU, and writes zeros behind
+    it; or stores such a tile there, and nothing else."""
 
     @property
     def written(self) -> Tile:
@@ -64,11 +68,6 @@ class Role:
         return prod(self.written.grid)
 
     @property
-    def masks(self) -> bool:
-        """Whether it takes smaller tiles than its greatest one."""
-        return any(n.high is not None for n in self.instruction.numbers)
-
-    @property
     def changing_fields(self) -> frozenset[Field]:
         """The fields of registers whose values its operands decide."""
         return frozenset(f for f, value in self.instruction.needs.items() if not isinstance(value, int))
@@ -86,7 +85,8 @@ def roles_of(machine: Machine) -> list[Role]:
 
 def _role(instruction: MachineInstruction) -> Role | None:
     assert instruction.intrinsic is not None
-    form = _greatest(instruction.intrinsic.form())
+    described = instruction.intrinsic.form()
+    form = _greatest(described)
     extents = [axis.extent.as_constant() for axis in form.axes]
     by_name = {t.name: t for t in instruction.tiles}
     tiles = tuple(by_name[o.buffer.name] for o in form.operands)
@@ -94,7 +94,23 @@ def _role(instruction: MachineInstruction) -> Role | None:
     if len(sizes) < len(extents):
         return None
     dims = tuple(tuple(_iterator(row) for row in o.rows) for o in form.operands)
-    return Role(instruction, form, tuple(sizes), tiles, dims)
+    return Role(instruction, form, tuple(sizes), tiles, dims, _masks(described, tiles))
+
+
+def _masks(form: Form, tiles: Sequence[Tile]) -> bool:
+    """See `Role.masks`."""
+    limits = extent_limits(form)
+    of_cpu = [t for t in tiles if t.memory is None]
+    if not of_cpu or not all({*limits.get(t.name, ())} == {*range(len(t.shape))} for t in of_cpu):
+        return False
+    if tiles[form.output].memory is None:
+        return True
+    is_whole = all(
+        axis.extent.as_constant() is not None for axis in form.axes
+    )  # else the rest of a tile stays as it is
+    chosen = form.payload
+    is_choice = isinstance(chosen, OpNode) and chosen.op == CHOICE
+    return is_whole and is_choice and chosen.children[2] == constant(0, chosen.type)
 
 
 def _greatest(form: Form) -> Form:
