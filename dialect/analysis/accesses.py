@@ -163,6 +163,7 @@ def accesses_of_op(op: ir.Operation) -> list[Access]:
         if view is None:
             return []
         access = [_access(op, view, kind, None) for kind in (READ, WRITE)]
+        access[1] = replace(access[1], exact=access[1].exact and not _writes_partly(op))
         mode, name = attrs.get(op, attrs.ACCESS), Buffer(access[0].buffer).name
         if mode == "r" or (base_of(op) is not None and _declared_without(op, name, attrs.WRITES)):
             return access[:1]
@@ -205,6 +206,12 @@ def view_access(op: ir.Operation) -> Access:
     memref, kind = accessed_memref(op), READ if isa(op, LoadOp) else WRITE
     extents = _lanes(op, ir.MemRefType(memref.type).rank)
     return Access(op, memref, kind, tuple(access_indices(op)), tuple(extents))
+
+
+def _writes_partly(op: ir.Operation) -> bool:
+    """Whether the block around a pointer writes less through it than its window."""
+    block = next((p for p in parents(op) if is_block(p)), None)
+    return block is not None and "writes" in attrs.get(block, attrs.PARTIAL, [])
 
 
 def _declared_without(op: ir.Operation, name: str, key: str) -> bool:

@@ -69,6 +69,7 @@ KEYS: dict[str, Key] = {
         "reciprocal",
     ),
     **_table((BLOCK,), "proofs know of hidden regions; set by unsafe_hide_buffer_access", "tir.hidden"),
+    **_table((BLOCK,), "proofs know that kernels may write a part only; set by tensorize", "tir.partial"),
     **_table((LOOP, BLOCK), "build links the kernels in the text or file", "pragma_import_llvm", on_gpu=_NO_CALLS),
     **_table((BLOCK,), "the interpreter stops before the block; set by breakpoint()", "breakpoint"),
     **_table((FUNC,), "the name of the compiled function", "global_symbol"),

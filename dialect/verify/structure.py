@@ -265,6 +265,7 @@ TABLE: dict[str, tuple[str, Test, tuple[type[TypedOp], ...]]] = {
     attrs.DTYPES: (_DICT, _is_dict, (AffineParallelOp,)),
     attrs.EXTENT_DTYPE: ("a string", _is_text, ()),
     attrs.HIDDEN: ('a list of "reads" and "writes"', _is_hidden, (AffineParallelOp,)),
+    attrs.PARTIAL: ('a list of "reads" and "writes"', _is_hidden, (AffineParallelOp,)),
 }
 
 

@@ -530,7 +530,8 @@ def inner_block(
     edit.substitute(mapping)
     fold_known(block.op)
     edit.move_body(block.body, new.body)
-    attrs.put(new.op, attrs.HIDDEN, attrs.get(block.op, attrs.HIDDEN))
+    for key in attrs.OF_REGIONS:
+        attrs.put(new.op, key, attrs.get(block.op, key))
     old_regions.own.restore(new, mapping, updates=has_init)
     old_regions.below.redeclare(mapping)
     edit.erase(anchor)

@@ -65,6 +65,7 @@ from tir_mlir.passes.schedule.blocks.intrinsic_body import (
     region_view_type,
     stride_names,
 )
+from tir_mlir.passes.schedule.blocks.partial_writes import mark_partial_writes, written_elements
 from tir_mlir.passes.schedule.blocks.scalar_arguments import clip, emit_scalars, open_parameters, size_arguments
 from tir_mlir.passes.schedule.edits import DYNAMIC
 from tir_mlir.passes.schedule.registry import primitive, refuse
@@ -108,6 +109,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         guarded = intrinsic.form().takes_conditions  # else all of each window is accessed
         open_windows = open_parameters(block, bindings, impl.func, tensor_intrin) if guarded else frozenset[int]()
         _note(block, tensor_intrin, bindings)
+        written = written_elements(block) if guarded else None
         reads, writes = accessed_regions(block)
         clipped = (
             [clip(block, r) if open_windows else r for r in reads],
@@ -119,6 +121,8 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
             attrs.put(op, attrs.FRAGMENT_LAYOUTS, layouts)
     closed = [b.buffer for b in bindings if ir.BlockArgument(b.param.value).arg_number not in open_windows]
     _restore_regions(block, clipped, closed)
+    if written is not None:
+        mark_partial_writes(block, written)
 
 
 def _replace_body(

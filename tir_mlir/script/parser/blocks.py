@@ -245,9 +245,10 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
         locations = [state.source.location(axis) for _, _, axis in specs]
         anchor, iters = insert_predicate(predicate, [s for s, _, _ in specs], emitted, locations)
         with anchor:
-            hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
+            encoded = {key: header.annotations.pop(key, None) for key in attrs.OF_REGIONS}  # no annotations
             block = create.block(name, iters, header.annotations)
-            attrs.put(block.op, attrs.HIDDEN, hidden)
+            for key, words in encoded.items():
+                attrs.put(block.op, key, words)
     block_nodes = BlockNodes(call, {s.name: anchor for s, _, anchor in specs}, header.reads, header.writes)
     state.block_nodes[block.id] = block_nodes
     with state.nest("a block", block_with_iters=bool(specs)):

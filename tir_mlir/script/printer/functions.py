@@ -431,9 +431,10 @@ class StatementPrinter:
             self.body([o for o in ops if o not in declared and not is_init(o)])
 
     def _facts(self, block: Block) -> dict[str, object]:
-        """The annotations, and unless anonymous the hidden regions, without which the text would not verify."""
-        hidden = None if self.options.anonymous else attrs.get(block.op, attrs.HIDDEN)
-        return block.annotations if hidden is None else {**block.annotations, attrs.HIDDEN: hidden}
+        """The annotations, and unless anonymous what is known of the regions, without which the text would not verify,
+        or be another program for proofs."""
+        words = {key: attrs.get(block.op, key) for key in attrs.OF_REGIONS if not self.options.anonymous}
+        return {**block.annotations, **{key: value for key, value in words.items() if value is not None}}
 
     def _regions(self, function: str, regions: Sequence[Region]) -> None:
         self.writer.line(f"{function}({', '.join(self.buffers.region(r) for r in regions)})")
