@@ -21,7 +21,9 @@ PATH = re.compile(
 )
 FILE = re.compile(r"(?<![\w./:{<$*-])[a-z]\w+\.py\b(?![.:])")
 MODULE = re.compile(r"(?<![\w./-])tir_mlir(?:\.\w+)+(?![\w/(])")
-MADE = re.compile(r"docs/reference/.*|build/.*|(layer|net)/\w+\.c|.*\b(test_)?(NAME|FAMILY)\b.*")
+FIRMWARE = r"(?P<export>layer|net)/((?P=export)(_functions|_weights)?|main)\.c"
+"""The files of an export of the pages, into a folder of its name."""
+MADE = re.compile(rf"docs/reference/.*|build/.*|{FIRMWARE}|.*\b(test_)?(NAME|FAMILY)\b.*")
 """What a command makes; a pattern of names."""
 OF_USERS = {"file.py", "matmul.py", "model.py", "nobody.py", "search.py", "sitecustomize.py", "user.py"}
 

@@ -99,7 +99,8 @@ def test_a_missing_size_is_told(pool):
 
 def test_memory_is_that_of_the_arguments(pool):
     found = pool.submit(job_of(parse(SYMBOLIC), sizes={"n": 1 << 22})).result(300)
-    assert 30 << 20 <= found.peak_memory < 128 << 20
+    arguments = 2 * 4 << 22  # pages that the worker had free before are not new
+    assert arguments // 2 < found.peak_memory < 4 * arguments
 
 
 @pytest.mark.nightly
