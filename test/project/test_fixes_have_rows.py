@@ -28,7 +28,7 @@ NO_ROW = {
     "split the loops by factors that fit the instruction": "followed in test/tir_mlir/accel/test_machine.py",
     "pass access_ptr and strides of the parameter to a kernel": "the instructions of machines do",
     "declare the buffer without strides": "a parameter without them is in every test of a machine",
-    "compute it by arithmetic": "C for the CPU has it, not a kernel; test/tir_mlir/accel/test_host_code.py",
+    "compute it by arithmetic": "followed in test/tir_mlir/accel/test_host_code.py",
     "or copy by read_at": "followed in test/passes/schedule/blocks/test_stride_arguments.py",
 }
 """Fixes that no table follows, and why. Text of a fix -> reason."""
