@@ -77,6 +77,7 @@ GPU_POSITIONS = {
     "tir-lower-gpu-axes": "buffers are placed; what is outside of an axis is still plain to see",
     "tir-lower-gpu-shuffles": "in the body of one thread; before barriers, as it uses shared memory",
     "tir-lower-gpu-barriers": "one thread's work stands in one body; accesses are still affine",
+    "tir-lower-gpu-guards": "barriers are placed, and vectors need the body of a loop",
     "tir-lower-gpu-join-blocks": "barriers are proved; what follows launches a grid of three axes",
     "tir-lower-gpu-fragments": "barriers are proved: a call of a warp may become one of each lane",
     "tir-lower-bools": "accesses and positions of buffers are final",

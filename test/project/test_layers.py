@@ -89,7 +89,7 @@ PARTS: dict[str, str] = {
     "passes.lower": ".",
     "passes.lower.blocks": "lower",
     "passes.lower.direct": "lower",
-    "passes.lower.gpu": "lower lower.blocks lower.memory lower.vector",
+    "passes.lower.gpu": "lower lower.blocks lower.loops lower.memory lower.vector",
     "passes.lower.gpu.grids": "lower lower.blocks lower.gpu",
     "passes.lower.gpu.matrices": "lower lower.memory",
     "passes.lower.gpu.nvvm": "lower lower.gpu.outline lower.llvm",

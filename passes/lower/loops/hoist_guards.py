@@ -54,8 +54,8 @@ def inline_loop(op: ir.Operation) -> None:
     op.erase()
 
 
-def hoist_guard(op: ir.Operation) -> None:
-    """Hoist the constraints of the guard that is the body of a loop, where possible."""
+def hoist_guard(op: ir.Operation, to_bounds: bool = True) -> None:
+    """Hoist the constraints of the guard that is the body of a loop, where possible, or convert them `to_bounds`."""
     body = Loop(op).body_ops()
     if len(body) != 1 or not is_plain_if(body[0]):
         return
@@ -64,13 +64,15 @@ def hoist_guard(op: ir.Operation) -> None:
     uppers: list[Index] = []
     inner: list[Constraint] = []
     for constraint in walk.constraints(guard):
-        upper = upper_bound(constraint, loop.var)
+        upper = upper_bound(constraint, loop.var) if to_bounds else None
         if loop.var not in constraint.index.values:
             outer.append(constraint)
         elif upper is not None:
             uppers.append(upper)
         else:
             inner.append(constraint)
+    if inner and not outer and not uppers:
+        return
     if inner:
         edit.rebuild_guard(guard, inner)
     else:
