@@ -36,6 +36,66 @@ def vector_machine(rows: int = 96, masked: bool = True) -> accel.Machine:
         for i, j in T.grid(16, 16):
             R[i, j] = T.Cast("int8", T.max(T.min(A[i, j], 127), low))
 
+    _describe_pools(m, alu, narrow, wide)
+    return m
+
+
+def _describe_pools(m: accel.Machine, alu: ExecutionUnit, narrow: MemorySpace, wide: MemorySpace) -> None:
+    @m.instruction(alu, call="fill({R.row}, {value})", cycles=16)
+    def fill(R: narrow, value: T.int8):
+        for i, j in T.grid(16, 16):
+            R[i, j] = value
+
+    @m.instruction(alu, call="clear_wide({R.row})", cycles=16)
+    def clear_wide(R: wide):
+        for i, j in T.grid(16, 16):
+            R[i, j] = 0
+
+    @m.instruction(alu, call="greatest({R.row}, {A.row})", cycles=16)
+    def greatest(A: narrow, R: narrow):
+        for i, j in T.grid(16, 16):
+            R[i, j] = T.max(R[i, j], A[i, j])
+
+    @m.instruction(alu, call="accumulate({R.row}, {A.row})", cycles=16)
+    def accumulate(A: narrow, R: wide):
+        for i, j in T.grid(16, 16):
+            R[i, j] = R[i, j] + T.Cast("int32", A[i, j])
+
+    @m.instruction(alu, call="divide({R.row}, {A.row}, {bits})", cycles=16)
+    def divide(A: wide, R: narrow, bits: T.int32):
+        for i, j in T.grid(16, 16):
+            R[i, j] = T.Cast("int8", A[i, j] >> bits)
+
+
+def product_machine(rows: int = 96) -> accel.Machine:
+    """The same with products, whose sums are in a memory that only the unit for vectors reads."""
+    m = vector_machine(rows)
+    narrow, wide, alu = m.spaces["narrow"], m.spaces["wide"], m.units["alu"]
+    sums, mac = m.memory("sums", rows=rows, row=(16, "int32")), m.unit("mac", queue=8)
+
+    @m.instruction(mac, call="clear({C.row})", cycles=16)
+    def clear(C: sums):
+        for i, j in T.grid(16, 16):
+            C[i, j] = 0
+
+    @m.instruction(mac, call="multiply({A.row}, {B.row}, {C.row})", cycles=16)
+    def multiply(A: narrow, B: narrow, C: sums):
+        for i, j, k in T.grid(16, 16, 16):
+            C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+
+    @m.instruction(alu, call="take({R.row}, {C.row})", cycles=16)
+    def take(C: sums, R: wide):
+        for i, j in T.grid(16, 16):
+            R[i, j] = C[i, j]
+
+    @m.instruction(
+        m.units["dma"], call="store_wide({D}, {D.strides[0]}, {R.row}, {rows}, {cols})", cycles=lambda rows, cols: rows
+    )
+    def store_wide(R: wide, D: m.host("int32"), rows: accel.upto(16), cols: accel.upto(16)):
+        for i, j in T.grid(16, 16):
+            if i < rows and j < cols:
+                D[i, j] = R[i, j]
+
     return m
 
 

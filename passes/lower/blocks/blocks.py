@@ -19,11 +19,13 @@ from tir_mlir.dialect.ir import (
     edit,
     is_apply,
     is_block,
+    is_inside,
+    is_view,
     parent_op,
     walk,
 )
 from tir_mlir.dialect.ir.lowering_op_views import AssumeOp
-from tir_mlir.dialect.ir.op_views import AffineOp, AffineParallelOp, ApplyOp, IntToPtrOp, isa
+from tir_mlir.dialect.ir.op_views import AffineOp, AffineParallelOp, ApplyOp, IntToPtrOp, ViewLikeOp, isa
 from tir_mlir.dialect.presburger import has_division, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -127,10 +129,18 @@ def _mark_overwrites(everything: list[ir.Operation]) -> None:
             continue
         if "reads" in attrs.get(owner.op, attrs.HIDDEN, []):
             continue  # undeclared regions may be read
-        names = {Buffer(memref).name, Buffer(memref).root.name}
+        names = _names_outside(memref, owner)
         reads, writes = (_buffer_names(owner, key) for key in (attrs.READS, attrs.WRITES))
         if names & writes and not names & reads:
             op.attributes[OVERWRITES] = ir.UnitAttr.get()
+
+
+def _names_outside(memref: ir.Value, owner: Block | Func) -> set[str]:
+    """The names by which a block may declare what a memref is of: those of views in the block are its own."""
+    chain = [Buffer(memref)]
+    while is_view(op := chain[-1].op):
+        chain.append(Buffer(ViewLikeOp(op).source))
+    return {b.name for b in chain if b.op is None or not is_inside(b.op, owner.op)}
 
 
 def _buffer_names(owner: Block | Func, key: str) -> set[str]:

@@ -131,8 +131,9 @@ class Inverse:
             if it.var in self.plain:
                 dim, offset = self.plain[it.var]
                 iters[it.var] = (element[dim] - offset.substitute(iters)).simplify()
-            else:
-                iters[it.var] = it.min
+            else:  # a unit iter; as the index of an access it remains one
+                own = [n for n, index in enumerate(self.indices) if index.is_value() == it.var]
+                iters[it.var] = element[own[0]] if own and element[own[0]].is_value() is not None else it.min
         return iters
 
     def at_access(self, access: Access) -> dict[ir.Value, Index]:

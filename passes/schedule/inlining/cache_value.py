@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis import Access
+from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
@@ -46,6 +48,10 @@ class _PartOfExpression(BlockExpression):
     def value(self) -> ir.Value:
         return self.part
 
+    def inputs(self) -> list[Access]:
+        """The accesses that the part is computed from."""
+        return [a for step in self.steps for a in accesses(step) if not a.is_write]
+
 
 @primitive("cache_value", moves="in place")
 @keeps_region_order
@@ -72,7 +78,8 @@ def cache_value(block: Block, path: list[int], storage_scope: str) -> Block:
         scope = scope_of(block)
         expression = expression_of(block, DECOMPOSE_REDUCTION)
         check_complete(block)
-        part = _PartOfExpression(block, expression.store, expression.steps, _follow(expression, path))
+        value = _follow(expression, path)
+        part = _PartOfExpression(block, expression.store, _steps_of(expression, value), value)
         top = child_towards(scope.op, block.outermost)
         _check_place(part, scope, top)
         dtype = signs.dtype_of(part.value)
@@ -104,6 +111,16 @@ def _follow(expression: BlockExpression, path: list[int]) -> ir.Value:
     text = f'the part at {list(path)} of the value of block "{block.name}" is not computed in its body'
     check(inside, block, f"{text}: only elements and operations are", fix="a path to one of them")
     return value
+
+
+def _steps_of(expression: BlockExpression, value: ir.Value) -> list[ir.Operation]:
+    """The ops of a block that compute a value, in order."""
+    needed, steps = {value}, []
+    for step in reversed(expression.steps):
+        if any(result in needed for result in step.results):
+            needed.update(edit.captured_values(step))
+            steps.insert(0, step)
+    return steps
 
 
 def _check_place(part: _PartOfExpression, scope: Scope, top: ir.Operation) -> None:

@@ -50,6 +50,7 @@ from tir_mlir.passes.schedule.caching.copy_block import redirect
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.edits import alloc_like, guard_blocks, keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import PrivateNest, check_complete_or_reduction, is_child, scope_of, trapping_op
+from tir_mlir.passes.schedule.reduction.padded_buffers import has_padding
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
 from tir_mlir.passes.schedule.registry import (
     DECOMPOSE_REDUCTION,
@@ -76,8 +77,9 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
                                                      for i0 in range(13):
                                                          with T.block("C_pad"): C[v0] = C_pad[v0]
 
-    `padding` has a positive number for each iter. A buffer is copied if an iter in its index is padded; the copies are
-    placed directly around the nest. The loop of an iter grows, or of several loops without a guard the outermost. An
+    `padding` has a positive number for each iter. A buffer is copied if an iter in its index is padded, except for one
+    that has the padded size, is filled before, and is no term of a padded sum; the copies are placed directly around
+    the nest. The loop of an iter grows, or of several loops without a guard the outermost. An
     iter whose loops neither grow to the new extent nor cover it already is left unpadded, with a `ScheduleWarning`.
     Every element of the results gets the same value as before: padded terms of a sum are 0, and padded results are not
     copied back. In a loop shared with other blocks, the copies are made there, of the part that one iteration accesses;
@@ -173,7 +175,8 @@ def _plan(block: Block, padding: Sequence[int]) -> _PadEinsumPlan:
     padded = [b for b, index in indices.items() if any(i.is_value() in extents for i in index)]
     written = {a.buffer for a in block_accesses if a.is_write}
     _check_distinct_outputs(block, extents, [index for b, index in indices.items() if b.value in written])
-    inputs = [b for b in padded if b.value not in written]
+    sums = any(it.kind == "R" and it.var in extents for it in block.iters)
+    inputs = [b for b in padded if b.value not in written and (sums or not has_padding(block, b, indices[b], extents))]
     return _PadEinsumPlan(nest, extents, indices, inputs, [b for b in padded if b.value in written])
 
 

@@ -8,11 +8,10 @@ from itertools import product
 from math import ceil, lcm, prod
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.mapping.axes import NestAxis, all_sizes
 from tir_mlir.accel.mapping.cover import Cover, Step
-from tir_mlir.accel.mapping.nest import NestAxis, RaisedBlock
 from tir_mlir.accel.mapping.pairing import difference
 from tir_mlir.accel.mapping.roles import Role
-from tir_mlir.accel.mapping.tiling import all_sizes
 from tir_mlir.accel.operands import ExecutionUnit, MemorySpace
 from tir_mlir.dialect.computation import Form, Leaf
 from tir_mlir.dialect.computation.scalar_tree import OpNode, Tree, text
@@ -80,12 +79,8 @@ class Chain:
         trips, latency, load = self.trips(parts), 0, 0.0
         busy: dict[ExecutionUnit, float] = {}
         for step in self.steps:
-            count = prod(
-                ceil(part * axis.tile / step.tile_by_axis.get(n, 1))
-                for n, (axis, part) in enumerate(zip(self.axes, parts, strict=True))
-            )
             unit = step.role.instruction.unit
-            busy[unit] = busy.get(unit, 0) + count * step.role.cycles
+            busy[unit] = busy.get(unit, 0) + self._tiles(step, parts) * step.role.cycles
             if is_load(step):
                 load = max(load, busy[unit])
                 latency = max(latency, step.role.instruction.latency)
@@ -94,18 +89,26 @@ class Chain:
         repeated = inner * max([*busy.values(), load + latency if inner > 1 else 0])
         return prod(trips) / inner * (repeated + around)
 
+    def cycles_behind(self, parts: Sequence[int]) -> float:
+        """About the cycles of the steps before `store` for one part, which wait for each other."""
+        return sum(self._tiles(s, parts) * s.role.cycles + s.role.instruction.latency for s in self.steps[:-1])
+
+    def _tiles(self, step: Step, parts: Sequence[int]) -> int:
+        """The instructions that a step takes for one part."""
+        sizes = (part * axis.tile for axis, part in zip(self.axes, parts, strict=True))
+        return prod(ceil(size / step.tile_by_axis.get(n, 1)) for n, size in enumerate(sizes))
+
 
 def is_load(step: Step) -> bool:
     """Whether a step copies an element from the memory of the CPU."""
     return step.role.moves and step.role.tiles[step.role.sources[0]].memory is None
 
 
-def plan_chain(machine: Machine, roles: Sequence[Role], name: str, raised: RaisedBlock) -> Chain:
+def plan_chain(machine: Machine, roles: Sequence[Role], name: str, form: Form, iters: Sequence[str]) -> Chain:
     """The instructions for an elementwise block. Errors: MachineError that names the block, and the part of its value
     that no instruction computes, or the operand that none copies."""
-    form = raised.form
     extents = [axis.extent.as_constant() for axis in form.axes]
-    for extent, iter_name in zip(extents, raised.iters, strict=True):
+    for extent, iter_name in zip(extents, iters, strict=True):
         if extent is None:
             raise MachineError(f"block {name}: iter {iter_name} has a size that a call decides; fix: a number")
         if extent == 0:
@@ -113,7 +116,7 @@ def plan_chain(machine: Machine, roles: Sequence[Role], name: str, raised: Raise
     cover = Cover(roles, form, {})
     for store in cover.stores():
         if sum(source.step is not None for source in store.sources) == 1:
-            return Chain(name, form, tuple(_axes(raised, store)), store)
+            return Chain(name, form, tuple(_axes(form, iters, store)), store)
     raise MachineError(f"no instructions of {machine} compute block {name}{_nearest(cover, roles, form)}")
 
 
@@ -155,8 +158,8 @@ def chain_too_small(chain: Chain) -> str:
     return f"block {chain.block}: the smallest tiles need {', '.join(needs)}"
 
 
-def _axes(raised: RaisedBlock, store: Step) -> Iterator[NestAxis]:
-    for number, (axis, iter_name) in enumerate(zip(raised.form.axes, raised.iters, strict=True)):
+def _axes(form: Form, iters: Sequence[str], store: Step) -> Iterator[NestAxis]:
+    for number, (axis, iter_name) in enumerate(zip(form.axes, iters, strict=True)):
         extent = axis.extent.as_constant()
         assert extent is not None
         sizes = [step.tile_by_axis.get(number, 1) for step in store.walk()]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tir_mlir.accel.mapping.behind import reads_held
 from tir_mlir.accel.mapping.chain import Chain, is_load
 from tir_mlir.accel.mapping.cover import Source, Step, TilePlace
 from tir_mlir.accel.mapping.nest import TiledBuffer
@@ -28,8 +29,9 @@ class StageBlock:
 
 def apply_chain(sch: Schedule, chain: Chain, parts: Sequence[int]) -> None:
     """Schedule an elementwise block: an iteration over its parts loads operands ahead, computes, and stores."""
-    stages = _ChainStages(sch, chain)
-    root, before, behind = stages.make()
+    block = sch.get_block(chain.block)
+    before, root, behind = _ChainStages(sch, chain, _axes_of_iters(sch, chain, block)).make(block)
+    assert root is not None
     outer = _tile_outer(sch, chain, root, parts)
     if outer:
         for stage in sorted(reversed(before), key=lambda s: is_load(s.step)):
@@ -37,16 +39,41 @@ def apply_chain(sch: Schedule, chain: Chain, parts: Sequence[int]) -> None:
             sch.compute_at(stage.block, outer[-1], preserve_unit_loops=True, index=index)
         for stage in behind:
             sch.reverse_compute_at(stage.block, outer[-1], preserve_unit_loops=True)
-    made = [*before, root, *behind]
-    for stage in made:
+    stages = [*before, root, *behind]
+    lay_out_stages(sch, stages)
+    loads = [stage.block for stage in stages if is_load(stage.step)]
+    if outer and loads:
+        sch.double_buffer(loads, outer[-1])
+    for stage in stages:
+        tensorize_stage(sch, stage, len(outer))
+
+
+def make_behind(
+    sch: Schedule, chain: Chain, block: BlockHandle, held: str, loop: LoopHandle | None
+) -> list[StageBlock]:
+    """Make the blocks of what computes with the result of a sum, in the loop that computes it; None: it is in none.
+
+    block: what stores. held: the buffer of the result.
+    """
+    stages = _ChainStages(sch, chain, _axes_of_iters(sch, chain, block), held)
+    before, root, behind = stages.make(block)
+    made = [*before, *([] if root is None else [root]), *behind]
+    if loop is not None:
+        for stage in made:
+            sch.reverse_compute_at(stage.block, loop, preserve_unit_loops=True)
+    others = stages.make_others()
+    if loop is not None:
+        for stage in reversed(others):
+            sch.compute_at(stage.block, loop, preserve_unit_loops=True)
+    return [*others, *made]
+
+
+def lay_out_stages(sch: Schedule, stages: Sequence[StageBlock]) -> None:
+    """Give what stages make in memories of the machine the layout of their tiles."""
+    for stage in stages:
         if stage.step.place is not None:
             buffer = tiled_buffer(str(sch.get(stage.block).writes[0]), stage.step.place, stage.axes)
             sch.transform_layout(stage.block, ("write", 0), buffer.layout())
-    loads = [stage.block for stage in made if is_load(stage.step)]
-    if outer and loads:
-        sch.double_buffer(loads, outer[-1])
-    for stage in made:
-        tensorize_stage(sch, stage, len(outer))
 
 
 def tiled_buffer(name: str, place: TilePlace, axes: Sequence[int | None]) -> TiledBuffer:
@@ -92,47 +119,78 @@ def _tile_outer(sch: Schedule, chain: Chain, root: StageBlock, parts: Sequence[i
     return ordered
 
 
+def _axes_of_iters(sch: Schedule, chain: Chain, block: BlockHandle) -> tuple[int, ...]:
+    """The axis of each iter of a block, in its order; of a copy, the dimensions are in the order of the axes."""
+    names, by_name = [i.name for i in sch.get(block).iter_vars], {axis.name: n for n, axis in enumerate(chain.axes)}
+    return tuple(by_name[name] for name in names) if {*names} == {*by_name} else tuple(range(len(names)))
+
+
 @dataclass
 class _ChainStages:
     """Makes the blocks of the steps of a chain."""
 
     sch: Schedule
     chain: Chain
+    axes: tuple[int, ...]
+    """The axis of each iter of the blocks."""
+    held: str = ""
+    """The buffer of the result of the sum before; "" if there is none."""
     before: list[StageBlock] = field(default_factory=list)
     """Blocks that others read, each before those that do."""
     padded: set[str] = field(default_factory=set)
     """Operands that have a copy with zeros behind their ends."""
 
-    def make(self) -> tuple[StageBlock, list[StageBlock], list[StageBlock]]:
-        """The block whose loops are over parts, those that it reads, and those that read it."""
-        sch, chain = self.sch, self.chain
-        block, axes = sch.get_block(chain.block), self._axes_of_iters()
-        store = chain.store
-        ragged = chain.is_ragged
+    others: list[tuple[BlockHandle, Source, Sequence[int]]] = field(default_factory=list)
+    """Operands that do not depend on the sum before: their blocks are made when those that do are in its loops."""
+    are_others_made: bool = False
+
+    def make(self, block: BlockHandle) -> tuple[list[StageBlock], StageBlock | None, list[StageBlock]]:
+        """Make a block for each step, of the block that stores. Returns the blocks that others read, in order, the one
+        that computes the last value, if that is not the result of a sum, and those that copy and store it."""
+        store, ragged = self.chain.store, self.chain.is_ragged
         if ragged and not store.role.masks:  # the CPU pads, and takes out the result
-            sch.pad_einsum(block, [chain.axes[a].tile for a in axes])
-            self.padded |= self._padded_operands()
+            self._pad(block)
             ragged = False
         (source,) = [s for s in store.sources if s.step is not None]
         base, moves = _without_moves(source)
-        assert base.step is not None and base.step.place is not None
-        root = sch.cache_value(block, list(source.path), base.step.place.memory.scope)
-        if ragged:
-            sch.pad_einsum(root, [chain.axes[a].tile for a in axes])
-            self.padded |= self._padded_operands()
-            sch.compute_inline(f"{sch.get(root).name}_pad")
-        self._make_operands(root, base.step, ragged)
-        behind = []
+        root = None
+        if base.step is not None:
+            assert base.step.place is not None
+            made = self.sch.cache_value(block, list(source.path), base.step.place.memory.scope)
+            if ragged:
+                self._pad(made)
+                self.sch.compute_inline(f"{self.sch.get(made).name}_pad")
+                for name in sorted(self.padded) if self.held else ():
+                    self.sch.compute_inline(f"{name}_pad")
+            self._make_operands(made, base.step, ragged)
+            root = StageBlock(made, base.step, self.axes)
+        name = self.held if root is None else str(self.sch.get(root.block).writes[0])
+        behind = self._move(block, name, moves, self.axes)
+        return self.before, root, [*behind, StageBlock(block, store, self.axes)]
+
+    def make_others(self) -> list[StageBlock]:
+        """Make the blocks of operands that do not depend on the sum before. Returns them, in order."""
+        self.before, self.are_others_made = [], True
+        for block, source, path in self.others:
+            self._make(block, source, path, masked=True)
+        return self.before
+
+    def _move(
+        self, block: BlockHandle, name: str, moves: Sequence[Step], axes: tuple[int | None, ...]
+    ) -> list[StageBlock]:
+        """Copy a buffer that a block reads from one memory to the next one."""
+        made: list[StageBlock] = []
         for move in moves:
             assert move.place is not None
-            name = str(sch.get(behind[-1].block if behind else root).writes[0])
-            behind.append(StageBlock(sch.cache_read(block, name, move.place.memory.scope), move, axes))
-        return StageBlock(root, base.step, axes), self.before, [*behind, StageBlock(block, store, axes)]
+            copy = self.sch.cache_read(block, name, move.place.memory.scope, [block])
+            made.append(StageBlock(copy, move, axes))
+            name = str(self.sch.get(copy).writes[0])
+        return made
 
-    def _axes_of_iters(self) -> tuple[int, ...]:
-        """The axis of each iter of the block, in its order."""
-        by_name = {axis.name: n for n, axis in enumerate(self.chain.axes)}
-        return tuple(by_name[info.name] for info in self.sch.get(self.sch.get_block(self.chain.block)).iter_vars)
+    def _pad(self, block: BlockHandle) -> None:
+        """Pad the axes of a block to whole tiles."""
+        self.sch.pad_einsum(block, [self.chain.axes[a].tile for a in self.axes])
+        self.padded |= self._padded_operands()
 
     def _padded_operands(self) -> set[str]:
         """The operands that an axis indexes whose end is padded."""
@@ -141,7 +199,7 @@ class _ChainStages:
         return {
             o.buffer_name
             for n, o in enumerate(self._operands())
-            if n != form.output and ragged & {a for a in o.axes if a is not None}
+            if n not in (form.output, self.chain.held) and ragged & {a for a in o.axes if a is not None}
         }
 
     def _operands(self) -> list[_Operand]:
@@ -155,43 +213,49 @@ class _ChainStages:
         """Make the blocks that compute the operands of a step, which is a block. masked: copies mask what is padded."""
         if is_load(step):
             name = self._operand_at(step.path).buffer_name
-            if masked and name in self.padded and step.role.masks:
+            if masked and name in self.padded and step.role.masks and not self.held:
                 self.sch.compute_inline(f"{name}_pad")
             return
         for source in step.sources:
-            if source.step is not None:
-                self._make(block, source, source.path[len(step.path) :], masked)
+            path = source.path[len(step.path) :]
+            waits = self.held and not self.are_others_made
+            if source.step is not None and waits and not reads_held(self.chain, source.step):
+                self.others.append((block, source, path))
+            elif source.step is not None:  # else it is the result of a sum
+                self._make(block, source, path, masked)
 
     def _make(self, block: BlockHandle, source: Source, path: Sequence[int], masked: bool) -> None:
         """Make the block of an operand, which is the part at a path of the value of a block."""
         base, moves = _without_moves(source)
-        step = base.step
-        assert step is not None and step.place is not None
-        axes = self._axes_of_iters()
-        leaf = self._operand_at(step.path) if is_load(step) else None
-        if leaf is not None and {*step.place.axes} <= {*leaf.axes}:
-            made, axes = self._load(block, step, leaf.buffer_name, masked), leaf.axes
-        else:
-            made = self.sch.cache_value(block, list(path), step.place.memory.scope)
-            self._make_operands(made, step, masked)
-        self.before.append(StageBlock(made, step, axes))
-        for move in moves:
-            assert move.place is not None
-            name = str(self.sch.get(self.before[-1].block).writes[0])
-            copy = self.sch.cache_read(block, name, move.place.memory.scope, [block])
-            self.before.append(StageBlock(copy, move, axes))
+        step, name = base.step, self.held
+        axes: tuple[int | None, ...] = self.axes
+        if step is not None:
+            assert step.place is not None
+            leaf = self._operand_at(step.path) if is_load(step) else None
+            if leaf is not None and {*step.place.axes} <= {*leaf.axes}:
+                made, axes = self._load(block, step, leaf, path, masked)
+            else:
+                made = self.sch.cache_value(block, list(path), step.place.memory.scope)
+                self._make_operands(made, step, masked)
+            self.before.append(StageBlock(made, step, axes))
+            name = str(self.sch.get(made).writes[0])
+        self.before += self._move(block, name, moves, axes)
 
-    def _load(self, block: BlockHandle, step: Step, name: str, masked: bool) -> BlockHandle:
-        """Copy an operand from the memory of the CPU."""
+    def _load(
+        self, block: BlockHandle, step: Step, leaf: _Operand, path: Sequence[int], masked: bool
+    ) -> tuple[BlockHandle, tuple[int | None, ...]]:
+        """Copy an operand from the memory of the CPU. Returns the block, and the axes of its iters."""
         assert step.place is not None
-        scope = step.place.memory.scope
+        scope, name = step.place.memory.scope, leaf.buffer_name
         if name not in self.padded:
-            return self.sch.cache_read(block, name, scope, [block])
+            return self.sch.cache_read(block, name, scope, [block]), leaf.axes
         if not masked or not step.role.masks:
-            return self.sch.cache_read(block, f"{name}_pad", scope, [block])
+            return self.sch.cache_read(block, f"{name}_pad", scope, [block]), leaf.axes
+        if self.held:  # its zeros are in the block
+            return self.sch.cache_value(block, list(path), scope), self.axes
         copy = self.sch.get_block(f"{name}_pad")
         self.sch.set_scope(copy, 0, scope)
-        return copy
+        return copy, leaf.axes
 
     def _operand_at(self, path: Sequence[int]) -> _Operand:
         tree = self.chain.part(path)

@@ -9,7 +9,7 @@ from functools import cached_property
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, plan_chain
+from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, plan_chain, step_reason
 from tir_mlir.accel.mapping.chain_steps import apply_chain
 from tir_mlir.accel.mapping.nest import GUESSED_TILES, Nest, plan_nest, raise_block
 from tir_mlir.accel.mapping.on_cores import CoreSplit, placements
@@ -153,7 +153,8 @@ def _map_function(
     cores = machine.cores if len(nests) == 1 and not waits else 1  # cores do not wait for each other
     for name, last in nests:
         if is_elementwise(sch, name):
-            yield _apply_chain(sch, machine, plan_chain(machine, roles, name, raise_block(sch, sch.get_block(name))))
+            raised = raise_block(sch, sch.get_block(name))
+            yield _apply_chain(sch, machine, plan_chain(machine, roles, name, raised.form, raised.iters))
             continue
         yield _apply(sch, machine, plan_nest(sch, machine, roles, sch.get_block(name), last), choose, cores)
 
@@ -224,6 +225,9 @@ def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int, split:
     trips = {a: "any number" if nest.axes[a].is_symbolic else tiling.trips(nest, a) for a in outer}
     loops = ", ".join(f"{nest.axes[a].name} {trips[a]} x {tiling.parts[a] * nest.axes[a].tile}" for a in outer)
     lines.append(f"  loops over parts: {loops or 'none'}; the result is in {nest.result.memory.name}")
-    if nest.fill is not None:
+    if nest.behind is not None:
+        lines += [step_reason(nest.behind, step) for step in nest.behind.steps]
+        lines += [] if nest.fill is None else [f"  {nest.fill} sets it"]
+    elif nest.fill is not None:
         lines.append(f"  {nest.fill} sets it, {nest.store} stores it")
     return "\n".join(lines)

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.mapping.axes import NestAxis
+from tir_mlir.accel.mapping.behind import chains_behind, copy_form
+from tir_mlir.accel.mapping.chain import Chain
+from tir_mlir.accel.mapping.cover import TilePlace
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
 from tir_mlir.accel.mapping.roles import Role
 from tir_mlir.accel.operands import Field, MemorySpace, Tile
 from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, raise_form
-from tir_mlir.dialect.computation.scalar_tree import structure_text
+from tir_mlir.dialect.computation.scalar_tree import OpNode, Tree, is_parameter, structure_text
 from tir_mlir.dialect.diagnostics import MachineError, ScheduleError
 from tir_mlir.dialect.ir import Loop, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
@@ -19,28 +23,6 @@ from tir_mlir.schedules.block_queries import loops_by_iter
 
 GUESSED_TILES = 64
 """Tiles of an axis whose extent a call decides, for the costs of tilings."""
-
-
-@dataclass(frozen=True)
-class NestAxis:
-    """An iter of the block: its extent, and how much of it one instruction computes."""
-
-    name: str
-    kind: str
-    extent: int
-    """Of one that a call decides: a number as a guess, for its costs."""
-    tile: int
-    is_symbolic: bool = False
-    """Whether a call decides its extent."""
-
-    @property
-    def is_ragged(self) -> bool:
-        """Whether its last tile may be a part of one."""
-        return (self.is_symbolic and self.tile > 1) or bool(self.extent % self.tile)
-
-    @property
-    def tiles(self) -> int:
-        return -(-self.extent // self.tile)
 
 
 @dataclass(frozen=True)
@@ -111,6 +93,10 @@ class Nest:
     store: Role
     epilogue: str | None
     """The block that computes with the result and stores that; None: the result is stored as it is."""
+    behind: Chain | None = None
+    """What computes with the result, and copies it, before `store`; None: `store` alone."""
+    behind_axes: tuple[int, ...] = ()
+    """The axis of the nest for each axis of what is behind."""
     rivals: tuple[str, ...] = ()
     """Other instructions that compute the same and take as many cycles, or more."""
 
@@ -220,8 +206,42 @@ def _plan(
         raise MachineError("its result is not in a memory of the machine")
     if not _is_plain(form.operands[form.output]):
         raise MachineError("an index of its result is not an iter")
-    store = _store(sch, roles, form, pairing, result, last)
-    return Nest(name, tuple(axes), pairing, tuple(copies), result, _fill(roles, raised, pairing), store, last)
+    fill = _fill(roles, raised, pairing)
+    try:
+        store = _store(sch, roles, form, pairing, result, last)
+    except MachineError:
+        behind = _behind(sch, roles, form, pairing, result, axes, last)
+        if behind is None:
+            raise
+        return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, behind[0].store.role, last, *behind)
+    return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, store, last)
+
+
+def _behind(
+    sch: Schedule,
+    roles: Sequence[Role],
+    form: Form,
+    pairing: Pairing,
+    result: TiledBuffer,
+    axes: Sequence[NestAxis],
+    last: str | None,
+) -> tuple[Chain, tuple[int, ...]] | None:
+    """A chain of instructions that computes with the result, and the axes of the nest that its axes are."""
+    stored = copy_form(form) if last is None else raise_block(sch, sch.get_block(last)).form
+    names = [o.buffer.name for o in stored.operands]
+    held = names.index(result.name)
+    if not _is_plain(stored.operands[held]):
+        return None
+    own = [row.index(1) for row in stored.operands[held].rows]
+    if {*own} != {*range(len(stored.axes))}:
+        return None
+    by_axis = tuple(result.indices[own.index(n)] for n in range(len(own)))
+    tile = pairing.role.written
+    place = TilePlace(result.memory, tile.dtype, tile.row, tuple(own[d] for d in result.dims), result.shape[1:])
+    tiles = [axes[a].tile for a in by_axis]
+    chains = chains_behind(roles, last or result.name, stored, held, place, tiles, last is None)
+    chain = next(chains, None)
+    return None if chain is None else (chain, by_axis)
 
 
 def _buffer(form: Form, pairing: Pairing, number: int) -> TiledBuffer | None:
@@ -329,11 +349,17 @@ def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing) -> Role 
     if start is not None:
         fills = [r for r in same if r.moves and _starts_from(form, start, pairing, r)]
     else:
-        fills = [r for r in same if r.form.payload == form.init]
+        fills = [r for r in same if r.form.payload == form.init or _takes_number(r, form.init)]
     if not fills:
         memory = _memory_name(role.written.memory)
         raise MachineError(f"no instruction sets a tile of {memory} to its start value, {_start_text(form, start)}")
     return min(fills, key=lambda r: r.cycles)
+
+
+def _takes_number(fill: Role, number: Tree | None) -> bool:
+    """Whether an instruction sets a tile to any number of a type."""
+    payload = fill.form.payload
+    return isinstance(number, OpNode) and is_parameter(payload) and payload.type == number.type
 
 
 def _start_text(form: Form, start: Form | None) -> str:

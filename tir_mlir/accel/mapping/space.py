@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from tir_mlir.accel.mapping.axes import all_sizes
 from tir_mlir.accel.mapping.nest import Nest
-from tir_mlir.accel.mapping.tiling import Tiling, all_sizes, copy_levels, fits, loop_order
+from tir_mlir.accel.mapping.tiling import Tiling, copy_levels, fits, loop_order
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.free_choice import Free

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tir_mlir.accel.mapping.chain_steps import StageBlock, lay_out_stages, make_behind, tensorize_stage
 from tir_mlir.accel.mapping.nest import Nest, TiledBuffer
 from tir_mlir.accel.mapping.on_cores import CoreSplit
 from tir_mlir.accel.mapping.roles import Role
@@ -21,11 +22,16 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling, split: CoreSplit | N
         if level >= 0:
             sch.compute_at(copy, outer[level], preserve_unit_loops=True)
     spatial = [*range(around), *(n for n, a in enumerate(tiling.outer(part), around) if nest.axes[a].kind == "S")]
-    if spatial:
+    behind: list[StageBlock] = []
+    if nest.behind is not None:
+        loop = outer[spatial[-1]] if spatial else None
+        behind = make_behind(sch, nest.behind, store, str(sch.get(block).writes[0]), loop)
+    elif spatial:
         sch.reverse_compute_at(store, outer[spatial[-1]], preserve_unit_loops=True)
     for copy, operand in zip(copies, nest.copies, strict=True):
         sch.transform_layout(copy, ("write", 0), operand.buffer.layout())
     sch.transform_layout(block, ("write", 0), nest.result.layout())
+    lay_out_stages(sch, behind)
     start = None
     if nest.fill is not None:
         loops = sch.get_loops(block)
@@ -37,7 +43,10 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling, split: CoreSplit | N
     sch.tensorize(inner, str(nest.role))
     for copy, operand, level in zip(copies, nest.copies, levels, strict=True):
         _tensorize_copy(sch, copy, operand.buffer, operand.copy, operand.copy.form.output, level + 1)
-    _tensorize_copy(sch, store, nest.result, nest.store, nest.store.sources[0], len(spatial))
+    if nest.behind is None:
+        _tensorize_copy(sch, store, nest.result, nest.store, nest.store.sources[0], len(spatial))
+    for stage in behind:
+        tensorize_stage(sch, stage, len(spatial))
     if start is not None:
         depth = sum(axis.kind == "S" and axis.tile > 1 for axis in nest.axes)
         sch.tensorize(sch.get_loops(start)[-depth], str(nest.fill))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from math import prod
 
-from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, NestAxis, TiledBuffer
+from tir_mlir.accel.mapping.axes import NestAxis, all_sizes
+from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, TiledBuffer
 from tir_mlir.accel.operands import MemorySpace
 
 _SIZES = 7
@@ -82,13 +83,6 @@ def loop_order(nest: Nest, looped: Sequence[int]) -> tuple[int, ...]:
     return (*spatial, *looped, *(a for a, axis in enumerate(nest.axes) if axis.kind != "S"))
 
 
-def all_sizes(axis: NestAxis) -> list[int]:
-    """Sizes of equal parts of an axis, in tiles; of one whose extent a call decides, those of which there are many."""
-    if axis.is_symbolic:
-        return [2**n for n in range(_SIZES - 3)]
-    return sorted({-(-axis.tiles // parts) for parts in range(1, axis.tiles + 1)})
-
-
 def _sizes(axis: NestAxis) -> list[int]:
     """Sizes of equal parts of an axis, few of them; of a sum's axis that no instruction computes, one and all."""
     tiles = axis.tiles
@@ -123,6 +117,11 @@ def used_rows(nest: Nest, tiling: Tiling) -> dict[MemorySpace, int]:
         rows = copy.buffer.rows(_sizes_of(nest, copy.buffer, tiling, outer[: level + 1]))
         memory = copy.buffer.memory
         used[memory] = used.get(memory, 0) + rows * tiling.planes(level)
+    if nest.behind is not None:
+        sizes = {n: tiling.parts[a] * nest.axes[a].tile for n, a in enumerate(nest.behind_axes)}
+        for step in nest.behind.steps:
+            if step.place is not None:
+                used[step.place.memory] = used.get(step.place.memory, 0) + step.place.rows(sizes)
     return used
 
 
@@ -199,4 +198,5 @@ def _boundary_cycles(nest: Nest, tiling: Tiling, queued: int) -> float:
     fill = 0.0 if nest.fill is None else float(tiles * nest.fill.cycles)
     store = nest.store
     exposed = max(0, tiles - store.instruction.unit.queue) * store.cycles - queued
-    return fill + max(0.0, float(exposed)) + store.cycles + store.instruction.latency
+    behind = 0.0 if nest.behind is None else nest.behind.cycles_behind([tiling.parts[a] for a in nest.behind_axes])
+    return fill + behind + max(0.0, float(exposed)) + store.cycles + store.instruction.latency

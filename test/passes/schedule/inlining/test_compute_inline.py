@@ -152,3 +152,11 @@ def test_an_inlined_constant_is_computed():
     sch = Schedule(parse(FILLED))
     sch.compute_inline("B")
     assert "C[vi] = A[vi] * T.float32(3.0)" in reads_back(sch)
+
+
+def test_an_iter_of_extent_1_remains_the_index():
+    sch = Schedule(
+        program("A:1x8 C:1x8 b:1x8", each("B:1x8", "b[vi, vj] = A[vi, vj]"), each("C:1x8", "C[vi, vj] = b[vi, vj]"))
+    )
+    sch.compute_inline("B")
+    assert "C[vi, vj] = A[vi, vj]" in sch.mod.script()

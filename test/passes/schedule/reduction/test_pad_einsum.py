@@ -233,3 +233,33 @@ def test_a_domain_longer_than_an_input(padding, same_result):
 def test_terms_outside_an_input_that_are_not_zero_are_refused(refused):
     sch = Schedule(longer_domain("T.float32(1)"))
     refused(sch, "the added terms are not known to be 0", lambda: sch.pad_einsum("B", [1, 4]))
+
+
+# --- what has its padding already -------------------------------------------------------------------------------------
+
+
+def read_of_larger(filled: int, body: str = "C[vi] = b[vi] * 2.0"):
+    """A block of 13 elements behind one that fills so many of a buffer of 16."""
+    return program("A:16 C:13 b:16", each(f"B:{filled}", "b[vi] = A[vi] + 1.0"), each("C:13", body))
+
+
+def test_a_buffer_of_the_padded_size_is_read_as_it_is():
+    sch = Schedule(read_of_larger(16))
+    sch.pad_einsum("C", [16])
+    assert "b_pad" not in sch.mod.script() and "C_pad[vi] = b[vi]" in sch.mod.script()
+    assert sch.verify()
+
+
+def test_what_nothing_fills_is_copied_with_zeros():
+    sch = Schedule(read_of_larger(13))
+    sch.pad_einsum("C", [16])
+    assert "b_pad" in sch.mod.script()
+    assert sch.verify()
+
+
+def test_a_sum_over_the_padding_reads_zeros():
+    total = each("C k:13R", "C[0] += b[vk]", init="C[0] = 0.0")
+    sch = Schedule(program("A:16 C:1 b:16", each("B:16", "b[vi] = A[vi] + 1.0"), total))
+    sch.pad_einsum("C", [16])
+    assert "b_pad" in sch.mod.script()
+    assert sch.verify()
