@@ -94,6 +94,13 @@ def test_wrong_constants_are_named(tmp_path: Path) -> None:
             lib.export(tmp_path / "made", bare_metal=True, constants=constants)
 
 
+def test_a_name_that_is_a_header_of_the_machine_is_refused(tmp_path: Path) -> None:
+    lib = accel.map(dense(True), tmm16()).build()  # its header is accel.h
+    with pytest.raises(BuildError, match=r'accel\.h is .* one that Machine\("tmm16"\) includes; fix: name="accel_net"'):
+        lib.export(tmp_path / "accel", bare_metal=True)
+    assert (tmp_path / "accel" / "accel_net.h") in lib.export(tmp_path / "accel", "accel_net", bare_metal=True)
+
+
 def test_firmware_of_a_cpu_is_refused(tmp_path: Path) -> None:
     lib = build(product(16, 16, 16))
     with pytest.raises(BuildError, match="bare_metal=True writes programs of an accelerator, and main"):

@@ -9,6 +9,7 @@ main.c            a driver with memory for the arguments
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,6 +42,11 @@ def write_firmware(directory: str | Path, model: FirmwareModel, functions: Mappi
                 'C, lib.export("f.c"), and call it on each core'
             )
     machine = next(iter(functions.values())).program.machine
+    if f"{name}.h" in re.findall(r'#\s*include\s+"([^"]+)"', machine.header):
+        raise BuildError(
+            f'{name}.h is the header of the firmware, and also one that {machine} includes; fix: name="{name}_net", or '
+            "another one"
+        )
     model, functions = fold_constants(model, functions)
     folder = Path(directory)
     texts = {

@@ -105,12 +105,10 @@ def _masks(form: Form, tiles: Sequence[Tile]) -> bool:
         return False
     if tiles[form.output].memory is None:
         return True
-    is_whole = all(
-        axis.extent.as_constant() is not None for axis in form.axes
-    )  # else the rest of a tile stays as it is
+    if any(axis.extent.as_constant() is None for axis in form.axes):  # the rest of a tile stays as it is
+        return False
     chosen = form.payload
-    is_choice = isinstance(chosen, OpNode) and chosen.op == CHOICE
-    return is_whole and is_choice and chosen.children[2] == constant(0, chosen.type)
+    return isinstance(chosen, OpNode) and chosen.op == CHOICE and chosen.children[2] == constant(0, chosen.type)
 
 
 def _greatest(form: Form) -> Form:
