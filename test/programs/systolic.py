@@ -28,11 +28,9 @@ static void mvout(int8_t *to, int32_t from, int32_t rows, int32_t cols) {
 def systolic(rows: int = 1024, interlocks: str = "all") -> accel.Machine:
     """The machine; rows: of its scratchpad; interlocks: of its units."""
     m = accel.Machine("array", header=HEADER)
-    sp = m.memory("sp", rows=rows, row=(16, "int8"))
-    acc = m.memory("acc", rows=256, row=(16, "int32"))
+    sp, acc = m.memory("sp", rows=rows, row=(16, "int8")), m.memory("acc", rows=256, row=(16, "int32"))
     load, execute, store = (m.unit(name, queue=8, interlocks=interlocks) for name in ("load", "execute", "store"))
-    ld = m.state("ld", stride="int32")
-    st = m.state("st", stride="int32", scale="float32")
+    ld, st = m.state("ld", stride="int32"), m.state("st", stride="int32", scale="float32")
 
     @m.instruction(load, sets=ld, call="config_ld({stride})")
     def config_ld(stride: T.int32): ...
@@ -54,7 +52,7 @@ def systolic(rows: int = 1024, interlocks: str = "all") -> accel.Machine:
     @m.instruction(execute, call="compute({A.row}, {B.row}, {C.row})", cycles=16)
     def compute(A: sp, B: sp, C: acc):
         for i, j, k in T.grid(16, 16, 16):
-            C[i, j] = C[i, j] + T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+            C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
 
     @m.instruction(store, call="mvout({D}, {C.row}, {rows}, {cols})", cycles=lambda rows, cols, scale: rows)
     def mvout(C: acc, D: m.host("int8"), rows: upto(16), cols: upto(16), scale: T.float32):
@@ -62,9 +60,8 @@ def systolic(rows: int = 1024, interlocks: str = "all") -> accel.Machine:
         T.assume(st.scale == scale)
         for i, j in T.grid(16, 16):
             if i < rows and j < cols:
-                D[i, j] = T.Cast(
-                    "int8", T.max(T.min(T.round(T.Cast("float32", C[i, j]) * scale), T.float32(127)), T.float32(0))
-                )
+                scaled = T.round(T.Cast("float32", C[i, j]) * scale)
+                D[i, j] = T.Cast("int8", T.max(T.min(scaled, T.float32(127)), T.float32(0)))
 
     return m
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from programs.machine_products import product, schedule_vta
+from programs.products import widened
+from programs.vta_product import schedule_vta
 
 from tir_mlir import accel, build
 from tir_mlir.accel import machines
@@ -20,7 +21,7 @@ MACHINES = {
 
 def map_product(name: str, m: int, n: int, k: int) -> accel.Mapping:
     make, dtype, sums, transposed = MACHINES[name]
-    return accel.map(product(m, n, k, dtype, sums, transposed), make())
+    return accel.map(widened(m, n, k, dtype, sums, right_turned=transposed), make())
 
 
 def run_product(name: str, lib: Library, m: int, n: int, k: int) -> None:

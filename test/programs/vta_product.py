@@ -1,35 +1,9 @@
-"""Products for the machines that ship; that for VTA is scheduled by hand."""
+"""A product for VTA, scheduled by hand."""
 
 from __future__ import annotations
 
 from tir_mlir import Schedule
 from tir_mlir.script import tir as T
-
-
-def product(m: int, n: int, k: int, dtype: str, sums: str, transposed: bool):
-    """The product of matrices, of which the right one may be transposed."""
-    if transposed:
-
-        @T.prim_func
-        def main(A: T.Buffer((m, k), dtype), B: T.Buffer((n, k), dtype), C: T.Buffer((m, n), sums)):
-            for i, j, r in T.grid(m, n, k):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, r])
-                    with T.init():
-                        C[vi, vj] = T.Cast(sums, 0)
-                    C[vi, vj] += T.Cast(sums, A[vi, vk]) * T.Cast(sums, B[vj, vk])
-    else:
-
-        @T.prim_func
-        def main(A: T.Buffer((m, k), dtype), B: T.Buffer((k, n), dtype), C: T.Buffer((m, n), sums)):
-            for i, j, r in T.grid(m, n, k):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, r])
-                    with T.init():
-                        C[vi, vj] = T.Cast(sums, 0)
-                    C[vi, vj] += T.Cast(sums, A[vi, vk]) * T.Cast(sums, B[vk, vj])
-
-    return main
 
 
 def schedule_vta(m: int, n: int, k: int, rows: int, blocks: int) -> Schedule:
