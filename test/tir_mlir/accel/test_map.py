@@ -368,3 +368,19 @@ def test_a_call_may_decide_a_size() -> None:
         c = np.ones((n, 16), np.int32)
         mapped.function(a, b, c)
         np.testing.assert_array_equal(c, a.astype(np.int32) @ b)
+
+
+def test_sizes_of_what_computes_are_told_to_be_those_of_whole_tiles() -> None:
+    m = systolic()
+    sp, acc = m.spaces["sp"], m.spaces["acc"]
+
+    @m.instruction(m.units["execute"], call="rows({A.row}, {B.row}, {C.row}, {rows})", cycles=lambda rows: rows // 2)
+    def compute_rows(A: sp, B: sp, C: acc, rows: accel.upto(16)):
+        for i, j, k in T.grid(16, 16, 16):
+            if i < rows:
+                C[i, j] = C[i, j] + T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+
+    mapped = accel.map(product(20, 16, 16), m)
+    assert "it always computes whole tiles, rows = 16: operands are padded at edges" in str(mapped)
+    assert ", 16);" in next(line for line in mapped.source.splitlines() if " rows(" in line)
+    assert "whole tiles" not in str(accel.map(product(20, 16, 16), systolic()))

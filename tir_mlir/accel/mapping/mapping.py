@@ -210,6 +210,8 @@ def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int, split:
     cost = "decided by a search" if cycles is None else f"about {round(cycles)} cycles, the least of {count} tilings"
     lines = [f"block {nest.block}: {nest.role} computes tiles of {tile}; {cost}"]
     lines += [f"  {rival} does the same, and is not cheaper" for rival in nest.rivals]
+    if sizes := [f"{n.name} = {n.high}" for n in nest.role.instruction.numbers if n.high is not None]:
+        lines.append(f"  it always computes whole tiles, {', '.join(sizes)}: operands are padded at edges")
     if split is not None:
         axis = nest.axes[split.axis]
         lines.append(f"  each of {split.cores} cores computes {axis.extent} of {axis.name}")
