@@ -153,7 +153,8 @@ class Issue:
             return Constant(what)
         if isinstance(what, Number):
             return self.numbers[what.name]
-        return self.tiles[what.operand].strides[what.dimension] * what.factor
+        stride = self.tiles[what.operand].strides[what.dimension]
+        return stride * what.factor if what.factor != 1 else stride
 
 
 @dataclass(eq=False)

@@ -115,7 +115,7 @@ class _Uses:
 
 def _rows(stream: Stream, rows: Mapping[MachineBuffer, int]) -> Iterator[_Fault]:
     numbers = {buffer: n for n, buffer in enumerate(rows)}
-    lives = _loops_around(stream.program.body)
+    lives = loops_around(stream.program.body)
     extents: dict[str, int] = {}
     for made in stream.tables:
         for column, loop in enumerate(made.loops if made.count else ()):
@@ -136,14 +136,14 @@ def _rows(stream: Stream, rows: Mapping[MachineBuffer, int]) -> Iterator[_Fault]
                 yield from _row_faults(uses, memory.name, list(rows), operands)
 
 
-def _loops_around(body: Sequence[Node], loops: tuple[str, ...] = ()) -> dict[MachineBuffer, tuple[str, ...]]:
+def loops_around(body: Sequence[Node], loops: tuple[str, ...] = ()) -> dict[MachineBuffer, tuple[str, ...]]:
     """The loops around the allocation of each buffer."""
     found: dict[MachineBuffer, tuple[str, ...]] = {}
     for node in body:
         if isinstance(node, Allocate):
             found[node.buffer] = loops
         elif isinstance(node, For | When):
-            found |= _loops_around(node.body, (*loops, node.var) if isinstance(node, For) else loops)
+            found |= loops_around(node.body, (*loops, node.var) if isinstance(node, For) else loops)
     return found
 
 
