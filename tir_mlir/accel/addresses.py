@@ -38,7 +38,7 @@ class PlacedProgram:
         return ends
 
     def __str__(self) -> str:
-        lines = []
+        lines: list[str] = []
         for buffer, row in self.rows.items():
             assert buffer.memory is not None
             share = f"of {buffer.memory.rows}"

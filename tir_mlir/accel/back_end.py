@@ -59,7 +59,7 @@ def stages(compilation: Compilation) -> list[Stage]:
 
 def _place(compilation: Compilation) -> dict[str, PlacedProgram]:
     machine = cast(Machine, compilation.options.target)
-    placed = {}
+    placed: dict[str, PlacedProgram] = {}
     for name in compilation.names:
         program = _scheduled_program(compilation.values[LOOPS], machine, name)
         placed[name] = synchronize(place_buffers(check_limits(configure(program))))

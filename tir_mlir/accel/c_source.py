@@ -140,7 +140,7 @@ class _Printer:
         return f"{self.c.helper(function)}({first}, {second})"
 
     def addresses(self) -> list[str]:
-        lines = []
+        lines: list[str] = []
         for buffer, row in self.placed.rows.items():
             assert buffer.memory is not None
             last = row + buffer.rows - 1
@@ -151,7 +151,7 @@ class _Printer:
 
     def _temporaries(self) -> list[str]:
         """Pointers to the buffers in the memory of the CPU, and its constants."""
-        lines = []
+        lines: list[str] = []
         for buffer, start in self.placed.temporaries.items():
             shape, type_ = " x ".join(map(str, buffer.shape)), C_TYPES[buffer.dtype]
             place = _array(buffer.dtype) + (f" + {start}" if start else "")

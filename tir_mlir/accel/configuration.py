@@ -87,7 +87,7 @@ class _Setters:
 
     def _set(self, unmet: Values, wanted: Values, node: Node) -> list[Issue]:
         """The instructions that set the unmet fields. Of others of their registers, `wanted` has the values; else 0."""
-        issues = []
+        issues: list[Issue] = []
         while unmet:
             field = next(iter(unmet))
             setter = self._setter(field, unmet)
@@ -126,7 +126,7 @@ def _varies(value: Value, node: Node) -> bool:
 
 def _variables(node: Node) -> set[str]:
     if isinstance(node, For | When):
-        own = {node.var} if isinstance(node, For) else set()
+        own = {node.var} if isinstance(node, For) else set[str]()
         return own.union(*map(_variables, node.body))
     return set()
 

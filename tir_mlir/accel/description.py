@@ -90,7 +90,8 @@ class Description:
         match statement:
             case ast.Expr(ast.Call(ast.Attribute(_, "assume"), [ast.Compare(left, [op], [right]) as compare])):
                 return self._takes_field(left, op, right) or self._takes_strides(compare, left, op, right)
-        return False
+            case _:
+                return False
 
     def _takes_field(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
         """Whether a comparison is `operand == register.field`, in either order."""
@@ -105,7 +106,7 @@ class Description:
         self._refuse_part(compare)
         if not any(isinstance(n, ast.Attribute) and n.attr == "strides" for n in ast.walk(compare)):
             return False
-        symbol = {ast.Eq: "==", ast.LtE: "<=", ast.GtE: ">="}.get(type(op))
+        symbol = _SYMBOLS.get(type(op))
         if symbol is None:
             raise self.error(compare, "an assumption on strides is an ==, <= or >= of two numbers")
         sides = [from_ast(side, self._number_name, self._stride_name) for side in (left, right)]
@@ -115,10 +116,11 @@ class Description:
     def _refuse_part(self, compare: ast.Compare) -> None:
         """Refuse a comparison that has a field in an expression."""
         for node in ast.walk(compare):
-            match node:
-                case ast.Attribute(ast.Name(name)) if name not in self.kinds and name in self.program.names:
-                    if self._field(node) is not None:
-                        raise self.error(compare, _fix(ast.unparse(node)))
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            is_outside = node.value.id not in self.kinds and node.value.id in self.program.names
+            if is_outside and self._field(node) is not None:
+                raise self.error(compare, _fix(ast.unparse(node)))
 
     def _number_name(self, name: str) -> IntExpr:
         if not self._is_number(name):
@@ -130,14 +132,14 @@ class Description:
         return as_expr(source) if isinstance(source, int) else Dim(str(source))
 
     def _field(self, node: ast.expr) -> Field | None:
-        match node:
-            case ast.Attribute(ast.Name(), name) if isinstance(register := self._value(node.value), Register):
-                if name not in register.fields:
-                    raise self.error(
-                        node, f"register {register.name} has no field {name}: {', '.join(register.fields)}"
-                    )
-                return register.fields[name]
-        return None
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return None
+        register = self._value(node.value)
+        if not isinstance(register, Register):
+            return None
+        if node.attr not in register.fields:
+            raise self.error(node, f"register {register.name} has no field {node.attr}: {', '.join(register.fields)}")
+        return register.fields[node.attr]
 
     def _source(self, node: ast.expr) -> Stride | str | int:
         match node:
@@ -151,6 +153,8 @@ class Description:
                 return name
             case ast.Constant(int(number)):
                 return number
+            case _:
+                pass
         raise self.error(node, _fix("a field"))
 
     def _operand(self, name: str, kind: Kind) -> Operand:
@@ -231,6 +235,9 @@ class Description:
             return max(int(eval(code, {}, {**outer, **dict(zip(ends, c, strict=True))})) for c in corners)
         except EVALUATION_ERRORS as error:
             raise self.error(index, f"the extent of this index is not known: {error}") from None
+
+
+_SYMBOLS: dict[type[ast.cmpop], str] = {ast.Eq: "==", ast.LtE: "<=", ast.GtE: ">="}
 
 
 def _fix(field: str) -> str:

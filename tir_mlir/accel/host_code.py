@@ -127,7 +127,7 @@ def _check_movable(op: ir.Operation, user: ir.Operation) -> None:
 
 def _written_roots(op: ir.Operation) -> set[ir.Value]:
     """The buffers that an op, and the ops in it, write."""
-    roots = set()
+    roots = set[ir.Value]()
     for inner in walk.ops(op):
         if isa(inner, WriteOp):
             roots.add(root_of(inner.operands[WRITTEN_OPERAND[inner.name]]))

@@ -272,7 +272,7 @@ class _Reader:
         """Calls of instructions that wait for others."""
 
     def function(self, func: Func) -> MachineProgram:
-        params = []
+        params: list[MachineBuffer] = []
         if numbers := [func.arg_name(n) for n, a in enumerate(func.args) if not isinstance(a.type, ir.MemRefType)]:
             raise LoweringError(
                 f"parameter {numbers[0]} of {func.name} is a number; a program of {self.machine} has arrays only; "

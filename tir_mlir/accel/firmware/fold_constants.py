@@ -47,7 +47,7 @@ def _foldable(program: MachineProgram, known: set[MachineBuffer]) -> list[HostCo
         folded = [n for n in nodes if n.written <= made and set(n.buffers) <= known | made]
         last = {b: max((top[id(n)] for n in folded if b in n.written), default=-1) for b in made}
         inside = {id(n) for n in folded}
-        wrong = set()
+        wrong = set[MachineBuffer]()
         for at, node in enumerate(program.body):
             for inner in walk([node]):
                 if id(inner) not in inside and not isinstance(inner, Allocate):
@@ -101,7 +101,7 @@ def _fold_call(
                 known = weights[given[buffer].name] if buffer in given else np.zeros(buffer.shape, buffer.dtype)
                 values[buffer] = np.ascontiguousarray(known)
         compiled_statements(node)(*(values[b] for b in node.buffers))
-    operands = []
+    operands: list[FirmwareTensor] = []
     for param in params:
         if param in given:
             operands.append(given[param])

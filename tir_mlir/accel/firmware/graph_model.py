@@ -130,7 +130,7 @@ class _PlanReader:
             self._tensor(BufferSlot(OUTPUT, number, type_), output_name(number, plan))
             for number, type_ in plan.made_outputs
         ]
-        calls = []
+        calls: list[FirmwareCall] = []
         for call in plan.calls:
             symbol = call.callee if call.packed else own_symbol(call.callee)
             operands = [self._tensor(slot, call.name) for slot in (*call.inputs, *call.outputs)]
