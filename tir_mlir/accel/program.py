@@ -45,6 +45,7 @@ from tir_mlir.dialect.ir.op_views import (
     ConstantOp,
     IndexCastSIOp,
     ReadOp,
+    StridedMetadataOp,
     SubviewOp,
     isa,
 )
@@ -280,6 +281,8 @@ class _Reader:
             )
         sizes: dict[str, IntExpr] = {}
         for name, value in func.symbols.items():
+            if not isinstance(value.owner, ir.Block) and isa(value.owner.operation, StridedMetadataOp):
+                continue  # of a tile outside of loops
             is_product = not name.isidentifier()
             sizes[name] = evaluate(parse(name), sizes.__getitem__) if is_product else Symbol(self._fresh(name))
             self.names[value] = sizes[name]

@@ -189,3 +189,31 @@ def test_matrices_begin_at_products_of_loops_and_sizes() -> None:
         np.testing.assert_array_equal(a, b)
     with pytest.raises(LoweringError, match=r"buffer A_global.pad of shape \(x, y, 8\) is in memory pad"):
         build(sch, target=m)  # the mask of a tile in the memory may be its last rows
+
+
+def test_the_stride_of_a_tile_outside_of_loops_is_no_size() -> None:
+    m = accel.Machine("once")
+    pad, dma = m.memory("pad", rows=4, row=(16, "int8")), m.unit("dma")
+
+    @m.instruction(dma, call="get({R.row}, {D})")
+    def get(D: m.host("int8"), R: pad):
+        for i, j in T.grid(4, 16):
+            R[i, j] = D[i, j]
+
+    @m.instruction(dma, call="put({D}, {R.row})")
+    def put(R: pad, D: m.host("int8")):
+        for i, j in T.grid(4, 16):
+            D[i, j] = R[i, j]
+
+    @T.prim_func
+    def main(A: T.Buffer((4, 16), "int8"), B: T.Buffer((4, 16), "int8")):
+        for i, j in T.grid(4, 16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+
+    sch = Schedule(main)
+    sch.tensorize(sch.get_loops(sch.cache_read("B", 0, pad.scope))[0], "once.get")
+    sch.tensorize(sch.get_loops("B")[0], "once.put")
+    built = main_of(sch, m)
+    assert "void main(const int8_t *A, int8_t *B)" in built.source and built.cycles > 0
