@@ -100,14 +100,14 @@ KEYS: dict[str, Key] = {
         "ignored by lowering",
         *("software_pipeline_stage", "software_pipeline_order", "software_pipeline_async_stages"),
         instead='double_buffer of the copies in it lets them run ahead, "prefetch" loads what later iterations need',
-        on_gpu=_COPY,
+        on_gpu="double_buffer of the copies in it lets them run ahead",
     ),
     **_table(
         (LOOP, BLOCK),
         "ignored by lowering",
         *("double_buffer_scope", "double_buffer_write", "async_scope"),
         instead="double_buffer of the block that fills it, in the loop around, or roll the buffer (rolling_buffer)",
-        on_gpu=_COPY,
+        on_gpu="double_buffer of the block that fills it, in the loop around",
     ),
     **_table(
         (LOOP, BLOCK),

@@ -77,6 +77,7 @@ GPU_POSITIONS = {
     "tir-lower-gpu-axes": "buffers are placed; what is outside of an axis is still plain to see",
     "tir-lower-gpu-shuffles": "in the body of one thread; before barriers, as it uses shared memory",
     "tir-lower-gpu-barriers": "one thread's work stands in one body; accesses are still affine",
+    "tir-lower-gpu-copy-groups": "barriers are placed, which its waits precede; accesses are still affine",
     "tir-lower-gpu-guards": "barriers are placed, and vectors need the body of a loop",
     "tir-lower-gpu-join-blocks": "barriers are proved; what follows launches a grid of three axes",
     "tir-lower-gpu-fragments": "barriers are proved: a call of a warp may become one of each lane",
@@ -84,6 +85,7 @@ GPU_POSITIONS = {
     "tir-lower-strides": "shapes are final",
     "tir-lower-gpu-vectors": "barriers are placed between affine accesses; strides are final",
     "tir-lower-gpu-swizzles": "all proofs are done, and the widths of accesses are final",
+    "tir-lower-gpu-async-copies": "the widths of copies and the addresses of shared buffers are final",
     "tir-lower-unroll": "after vectorized loops, which may become unrolled ones",
     "tir-lower-gpu-kernels": "last: what a thread does is final",
 }

@@ -94,6 +94,7 @@ PARTS: dict[str, str] = {
     "passes.lower.gpu.matrices": "lower lower.memory",
     "passes.lower.gpu.nvvm": "lower lower.gpu.outline lower.llvm",
     "passes.lower.gpu.outline": "lower lower.gpu",
+    "passes.lower.gpu.pipelines": "lower lower.gpu",
     "passes.lower.llvm": "lower",
     "passes.lower.loops": "lower lower.llvm lower.memory",
     "passes.lower.memory": "lower lower.blocks",

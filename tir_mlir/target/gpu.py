@@ -113,7 +113,8 @@ class GPU(AnyTarget):
 
     @property
     def features(self) -> frozenset[str]:
-        """The instruction sets that tensor intrinsics need: `wmma`, products of matrices by a warp."""
+        """The instruction sets that it may lack: `wmma`, products of matrices by a warp; `cp.async`, copies to shared
+        memory that run while threads compute."""
         return frozenset()
 
     def has(self, *features: str) -> bool:
@@ -209,7 +210,8 @@ class CUDA(GPU):
 
     @property
     def features(self) -> frozenset[str]:
-        return frozenset({"wmma"} if self.capability >= 70 else ())
+        least = {"wmma": 70, "cp.async": 80}
+        return frozenset(name for name, capability in least.items() if self.capability >= capability)
 
     @property
     def memories(self) -> Mapping[str, Memory]:

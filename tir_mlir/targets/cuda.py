@@ -44,7 +44,8 @@ _ENTRY, _DEPOT = re.compile(r"\.entry (\w+)\("), re.compile(r"\.local .*__local_
 def nvvm_passes(bits: int) -> tuple[str, ...]:
     """From kernels to the llvm and nvvm dialects, in order. bits: the width of an index, 32 or 64."""
     options = f"use-bare-ptr-memref-call-conv=true index-bitwidth={bits}"
-    return pipeline.kernel_passes(f"convert-gpu-to-nvvm{{{options}}}", own_math=("tir-lower-gpu-math",))
+    passes = pipeline.kernel_passes(f"convert-gpu-to-nvvm{{{options}}}", own_math=("tir-lower-gpu-math",))
+    return (*passes, "tir-lower-gpu-cp-async")
 
 
 def stages(compilation: Compilation) -> list[Stage]:

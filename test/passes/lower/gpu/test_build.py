@@ -42,7 +42,7 @@ def test_a_state_after_each_stage(tmp_path):
     build(gpu_programs.added(64), target="sm_80", dump=tmp_path)
     names = [path.stem.partition("-")[2] for path in sorted(tmp_path.iterdir())]
     assert names[0] == "input" and names[1 : 1 + len(pipeline.GPU_PASSES)] == list(pipeline.GPU_PASSES)
-    assert names[-1] == "tir-lower-signed-zeros" and "convert-gpu-to-nvvm" in names
+    assert names[-1] == "tir-lower-gpu-cp-async" and "convert-gpu-to-nvvm" in names
 
 
 def test_a_local_buffer_in_memory_is_told():
@@ -62,11 +62,15 @@ def test_graphs_are_for_cpus():
         build(graph, target="sm_80")
 
 
-@pytest.mark.parametrize(("key", "value"), [("software_pipeline_stage", [0, 0, 1]), ("prefetch", {"A": 16})])
-def test_an_annotation_that_a_gpu_ignores_is_said_to_be_ignored(key, value):
+@pytest.mark.parametrize(
+    ("key", "value", "instead"),
+    [
+        ("software_pipeline_stage", [0, 0, 1], "double_buffer of the copies in it lets them run ahead"),
+        ("prefetch", {"A": 16}, "a copy in shared or local memory"),
+    ],
+)
+def test_an_annotation_that_a_gpu_ignores_is_said_to_be_ignored(key, value, instead):
     sch = gpu_programs.row_sums_by_threads(4, 64)
     sch.annotate(sch.get_loops("B")[1], key, value)
-    with pytest.warns(
-        LoweringWarning, match=f'annotation "{key}" has no effect on a GPU; a copy in shared or local mem'
-    ):
+    with pytest.warns(LoweringWarning, match=f'annotation "{key}" has no effect on a GPU; {instead}'):
         build(sch, target="sm_80")

@@ -53,6 +53,11 @@ from tir_mlir.runtime.gpu.source.dialects import CUDA_C, Dialect
 from tir_mlir.runtime.gpu.source.expressions import AND, UNARY, AffineText, CExpression, Range, Scalars, call, cast
 
 _AXES = "xyz"
+_COPY_GROUPS = {
+    "nvvm.cp.async.commit.group": "__pipeline_commit",
+    "nvvm.cp.async.wait.group": "__pipeline_wait_prior",
+}
+"""What ends a group of asynchronous copies, and waits for all but the last groups, in CUDA C."""
 _LOADS, _STORES = ElementLoadOp.names | {"vector.load"}, ElementStoreOp.names | {"vector.store"}
 _RESERVED = frozenset(
     "auto break case char const continue default do double else enum extern float for goto half if inline int long "
@@ -85,6 +90,9 @@ class Unit:
             self._helpers |= dict.fromkeys(n for n in self.dialect.helpers if f"{n}(" in self.dialect.helpers[name])
             self._helpers[name] = None
         return name
+
+    def include(self, header: str) -> None:
+        self._headers[f"#include <{header}>"] = None
 
     def type(self, type_: ir.Type) -> str:
         """The type of an element or vector."""
@@ -350,6 +358,8 @@ class KernelPrinter:
             self._places[op.results[0]] = view_of(op, self._places[ViewLikeOp(op).source], self._value)
         elif name in _STORES:
             self._store(op, depth)
+        elif name in _COPY_GROUPS:
+            self._line(depth, f"{_COPY_GROUPS[name]}({attrs.get(op, 'n', '')});")
         elif len(op.results) and any(True for r in op.results for _ in r.uses):
             self._compute(op, depth)
         elif not _only_computes(op) and not isa(op, AssumeAlignmentOp, ShuffleOp):
@@ -379,11 +389,33 @@ class KernelPrinter:
         self._places[op.results[0]] = BufferView.of_type(name, type_)
 
     def _store(self, op: ir.Operation, depth: int) -> None:
+        if _is_asynchronous(op):
+            return self._asynchronous_copy(op, depth)
         target, value = self._element(op, 1), self._value(StoreOp(op).value)
         self._line(depth, f"{target} = {value.text};")
 
+    def _asynchronous_copy(self, store: ir.Operation, depth: int) -> None:
+        value = StoreOp(store).value
+        load, type_, count = defining_op(value, LoadOp), value.type, 1
+        assert load is not None, "tir-lower-gpu-async-copies marks stores of what is loaded"
+        if isinstance(type_, ir.VectorType):
+            type_, count = type_.element_type, type_.shape[0]
+        self._unit.include("cuda_pipeline.h")
+        size = count * bits(to_name(type_)) // 8
+        self._line(depth, f"__pipeline_memcpy_async(&{self._scalar(store, 1)}, &{self._scalar(load.op, 0)}, {size});")
+
     def _element(self, op: ir.Operation, position: int) -> str:
         """The element, or vector, of an access whose buffer is operand number `position`."""
+        view, element = self._places[op.operands[position]], self._scalar(op, position)
+        vector = op.results[0].type if len(op.results) else StoreOp(op).value.type
+        if not isinstance(vector, ir.VectorType):
+            return element
+        space = self._dialect.pointers[view.space]
+        const = "const " if len(op.results) else ""
+        return f"*({const}{space}{self._unit.type(vector)} *)&{element}"
+
+    def _scalar(self, op: ir.Operation, position: int) -> str:
+        """The element, the first one of a vector, of an access whose buffer is operand number `position`."""
         view = self._places[op.operands[position]]
         indices = list(op.operands)[position + 1 :]
         offset: Number = view.offset
@@ -393,13 +425,7 @@ class KernelPrinter:
         else:
             for index, stride in zip(indices, view.strides, strict=True):
                 offset = plus(offset, times(self._value(index), stride))
-        vector = op.results[0].type if len(op.results) else StoreOp(op).value.type
-        element = f"{view.name}[{text_of(offset).text}]"
-        if not isinstance(vector, ir.VectorType):
-            return element
-        space = self._dialect.pointers[view.space]
-        const = "const " if len(op.results) else ""
-        return f"*({const}{space}{self._unit.type(vector)} *)&{element}"
+        return f"{view.name}[{text_of(offset).text}]"
 
     def _linear(self, indices: Sequence[Index], view: BufferView) -> Number:
         """The offset of an element at affine indices, as one expression where the strides are constant."""
@@ -417,6 +443,8 @@ class KernelPrinter:
         if isa(op, ShuffleOp):
             value, offset, width = (self._value(v).text for v in op.operands)
             self._declare(op.results[0], CExpression(self._dialect.shuffle(value, offset, width)), depth)
+            return
+        if isa(op, LoadOp) and all(_is_asynchronous(use.owner.operation) for use in op.results[0].uses):
             return
         text, result = self._expression(op), op.results[0]
         if isa(op, ApplyOp):
@@ -505,6 +533,11 @@ class KernelPrinter:
             numbers = dense_numbers(op.attributes["value"])
             return self._make_vector(type_, [self._scalars.literal(n, type_.element_type).text for n in numbers])
         raise BuildError(f"{self._dialect.name} of {op.name} on vectors is not supported; lib.assembly is the code")
+
+
+def _is_asynchronous(op: ir.Operation) -> bool:
+    """Whether an op is the store of a copy that runs while threads compute, see `tir-lower-gpu-async-copies`."""
+    return "nontemporal" in op.attributes
 
 
 def _only_computes(op: ir.Operation) -> bool:

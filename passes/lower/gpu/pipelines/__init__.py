@@ -1,0 +1,1 @@
+"""Copies from global to shared memory that run while threads compute."""

@@ -1,0 +1,92 @@
+"""Copies that run ahead: asynchronous where the GPU has that, with the waits that are needed and no others."""
+
+import re
+
+import numpy as np
+import pytest
+from programs.pipelines import pipelined
+
+from fuzzing.kernels.machine import on_machine
+from tir_mlir import build, interpret, ptx
+from tir_mlir.errors import PtxError
+from tir_mlir.passes.lower.registry import LoweringWarning
+
+WAIT, COMMIT, COPY, BARRIER = "cp.async.wait_group", "cp.async.commit_group", "cp.async.cg", "bar.sync"
+
+
+def operands(shape=(64, 64, 64), dtype="float32"):
+    m, n, k = shape
+    rng = np.random.default_rng(0)
+    return rng.integers(-3, 4, (m, k)).astype(dtype), rng.integers(-3, 4, (k, n)).astype(dtype)
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_as_many_groups_are_pending_as_the_planes_allow(stages):
+    text = build(pipelined(stages), target="sm_80").assembly
+    assert [text.count(word) for word in (COPY, COMMIT, BARRIER)] == [2, 1, 1]
+    assert [int(n) for n in re.findall(rf"{WAIT}\s+(\d+)", text)] == [stages - 2, 0]
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("shape", [(64, 64, 64), (64, 127, 48), (65, 130, 33), (127, 65, 17)])
+@pytest.mark.parametrize("stages", [2, 3])
+def test_results(shape, stages):
+    a, b = operands(shape)
+    c = np.zeros((shape[0], shape[1]), np.float32)
+    (launch,) = interpret(pipelined(stages, shape, vector=1), a, b, c, target="sm_80").launches
+    np.testing.assert_array_equal(c, a @ b)
+    assert any(name.startswith("cp.async.ca") for name in launch.instructions)
+
+
+@pytest.mark.parametrize(
+    ("fault", "old", "new"),
+    [
+        ("a wait for one group less", r"(cp\.async\.wait_group\s+)1;", r"\g<1>2;"),
+        ("no wait", r"cp\.async\.wait_group\s+1;", ""),
+        ("groups that never end", r"cp\.async\.commit_group;", ""),
+        ("no barrier", r"bar\.sync\s+0;", ""),
+    ],
+)
+def test_each_wait_is_needed(fault, old, new):
+    lib = build(pipelined(3), target="sm_80")
+    text = re.sub(old, new, lib.assembly)
+    assert text != lib.assembly, fault
+    a, b = operands()
+    args = [a, b, np.zeros((64, 64), np.float32)]
+    with pytest.raises(PtxError, match="race"):
+        ptx.launch(text, "main_kernel", (1, 1), (16, 16), args, unwritten=[2])
+
+
+def test_swizzled_tiles():
+    a, b = operands()
+    c = np.zeros((64, 64), np.float32)
+    on_machine(pipelined(2, swizzle=True), [a, b, c])
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_older_gpus_load_and_store():
+    sch = pipelined(2)
+    text = build(sch, target="sm_75").assembly
+    assert "cp.async" not in text and text.count(BARRIER) == 1
+    assert sch.verify(target="sm_75")
+
+
+def test_copies_of_the_iteration_that_reads_them_stay_in_registers():
+    assert "cp.async" not in build(pipelined(1), target="sm_80").assembly
+
+
+def test_elements_that_are_too_narrow():
+    sch = pipelined(2, dtype="float16", vector=1)
+    with pytest.warns(LoweringWarning, match="what is copied to A_shared is loaded and stored: .* vectorize the copy"):
+        text = build(sch, target="sm_80", cache=False).assembly
+    assert COPY not in text
+    assert sch.verify(target="sm_80")
+    assert COPY not in build(pipelined(2, dtype="float16", vector=1), target="sm_80").assembly
+    assert "cp.async.ca" in build(pipelined(2, dtype="float16"), target="sm_80").assembly
+
+
+def test_cuda_c():
+    lines = build(pipelined(3), target="sm_80").source.splitlines()
+    calls = [line.split("(")[0].strip() for line in lines if "__pipeline" in line]
+    assert calls == ["__pipeline_memcpy_async"] * 2 + ["__pipeline_commit"] + ["__pipeline_wait_prior"] * 2
+    assert lines[0] == "#include <cuda_pipeline.h>"
