@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, plan_chain, step_reason
 from tir_mlir.accel.mapping.chain_steps import apply_chain
-from tir_mlir.accel.mapping.nest import GUESSED_TILES, Nest, plan_nest, raise_block
+from tir_mlir.accel.mapping.nest import GUESSED_TILES, Nest, plan_nests, raise_block
 from tir_mlir.accel.mapping.on_cores import CoreSplit, placements
 from tir_mlir.accel.mapping.program_nests import is_elementwise, nests_of
 from tir_mlir.accel.mapping.roles import Role, roles_of
@@ -26,6 +27,8 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
 
+_ALMOST_BEST = 1.05
+"""Times the fewest cycles: of the sizes of instructions that cost no more, the greatest are taken."""
 _TRIED = 4
 """Tilings of which steps are tried at most, the cheapest first."""
 
@@ -156,14 +159,17 @@ def _map_function(
             raised = raise_block(sch, sch.get_block(name))
             yield _apply_chain(sch, machine, plan_chain(machine, roles, name, raised.form, raised.iters))
             continue
-        yield _apply(sch, machine, plan_nest(sch, machine, roles, sch.get_block(name), last), choose, cores)
+        yield _apply(sch, machine, plan_nests(sch, machine, roles, sch.get_block(name), last), choose, cores)
 
 
-def _apply(sch: Schedule, machine: Machine, nest: Nest, choose: Choose, cores: int) -> str:
-    """Schedule a nest by the cheapest tiling of which each step is legal."""
-    ranked = placements(nest, cores)
-    if not ranked:
-        raise MachineError(_too_small(nest))
+def _apply(sch: Schedule, machine: Machine, nests: Sequence[Nest], choose: Choose, cores: int) -> str:
+    """Schedule a nest, at one of several sizes, by the cheapest tiling of which each step is legal."""
+    placed = [(nest, found) for nest in nests if (found := placements(nest, cores))]
+    if not placed:
+        raise MachineError(_too_small(nests[-1]))
+    most = _ALMOST_BEST * min(ranked[0].cycles for _, ranked in placed)
+    cheap = [p for p in placed if p[1][0].cycles <= most]
+    nest, ranked = max(cheap, key=lambda p: prod(p[0].role.extents))
     split = ranked[0].split
     part = nest if split is None else split.part(nest)
     costs = {p.tiling: p.cycles for p in ranked if p.split == split}

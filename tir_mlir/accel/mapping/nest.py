@@ -13,6 +13,7 @@ from tir_mlir.accel.mapping.chain import Chain
 from tir_mlir.accel.mapping.cover import TilePlace
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
 from tir_mlir.accel.mapping.roles import Role
+from tir_mlir.accel.mapping.sizes import sized_for, sized_pairings
 from tir_mlir.accel.operands import Field, MemorySpace, Tile
 from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, raise_form
 from tir_mlir.dialect.computation.scalar_tree import OpNode, Tree, is_parameter, structure_text
@@ -36,6 +37,9 @@ class TiledBuffer:
     shape: tuple[int, ...]
     grid: int
     dims: tuple[int, ...]
+    is_unit_kept: bool = False
+    """Whether the number of tiles along a row, which is 1, is an index between those of the rows and of their elements:
+    for instructions that have a dimension there, of size 1."""
 
     @property
     def axes(self) -> set[int]:
@@ -61,6 +65,8 @@ class TiledBuffer:
         def tile_indices(*indices: int) -> tuple[object, ...]:
             others = [i for d, i in enumerate(indices) if d not in self.dims]
             tiles = [indices[d] // sizes[d] for d in rest]
+            if self.is_unit_kept:
+                return (*others, *(indices[d] for d in first), *tiles, *(indices[d] % sizes[d] for d in rest))
             return (*others, *tiles, *(indices[d] for d in first), *(indices[d] % sizes[d] for d in rest))
 
         return tile_indices
@@ -153,9 +159,11 @@ def _form(sch: Schedule, loop: LoopHandle) -> Form:
         return raise_form(view, guarded=True)
 
 
-def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: BlockHandle, last: str | None) -> Nest:
-    """The instructions for a block. last: the block that computes with its result. Errors: MachineError that names the
-    block, and the nearest instruction with its differences."""
+def plan_nests(
+    sch: Schedule, machine: Machine, roles: Sequence[Role], block: BlockHandle, last: str | None
+) -> list[Nest]:
+    """The instructions for a block, at each of the sizes that they may have. last: the block that computes with its
+    result. Errors: MachineError that names the block, and the nearest instruction with its differences."""
     name = sch.get(block).name
     raised = raise_block(sch, block)
     form = raised.form
@@ -168,13 +176,16 @@ def plan_nest(sch: Schedule, machine: Machine, roles: Sequence[Role], block: Blo
         if not ways:
             refused.append(f"{role}: {difference(form, role)}")
         for pairing in ways:
-            try:
-                plan = _plan(sch, roles, name, raised, pairing, last)
-            except MachineError as error:
-                incomplete.append(f"{role}: {error}")
-            else:
+            plans: list[Nest] = []
+            for sized in sized_pairings(form, pairing):
+                try:
+                    plans.append(_plan(sch, sized_for(roles, sized.role), name, raised, sized, last))
+                except MachineError as error:
+                    incomplete.append(f"{role}: {error}")
+            if plans:
                 later = [r for r in ranked[ranked.index(role) + 1 :] if len(r.read) == len(role.read)]
-                return replace(plan, rivals=tuple(str(r) for r in later if r != role and pairings(form, r)))
+                rivals = tuple(str(r) for r in later if r != role and pairings(form, r))
+                return [replace(plan, rivals=rivals) for plan in plans]
     nearest = min(incomplete or refused, key=len, default="the machine has no instruction that computes")
     raise MachineError(f"no instruction of {machine} computes block {name}; nearest is {nearest}")
 
@@ -254,7 +265,9 @@ def _buffer(form: Form, pairing: Pairing, number: int) -> TiledBuffer | None:
     if None in iterators or len({*iterators}) < len(iterators):
         raise MachineError(f"operand {tile.name} has indices that are not single iterators")
     dims = tuple(indices.index(pairing.axes[n]) for n in iterators if n is not None)
-    return TiledBuffer(operand.buffer.name, tile.memory, indices, tile.shape, len(tile.grid), dims)
+    sizes = [form.axes[indices[d]].extent.as_constant() for d in dims]
+    is_unit_kept = bool(pairing.role.numbers) and sizes[1:] == [*tile.shape[1:]]
+    return TiledBuffer(operand.buffer.name, tile.memory, indices, tile.shape, len(tile.grid), dims, is_unit_kept)
 
 
 def _is_plain(operand: Operand) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 from tir_mlir.accel.instruction import MachineInstruction
@@ -29,6 +29,10 @@ class Role:
     masks: bool
     """Whether it takes a tile of any size up to the greatest one from the memory of the CPU, and writes zeros behind
     it; or stores such a tile there, and nothing else."""
+    sizes: tuple[str | None, ...]
+    """Of each iterator, the number that is its extent; None: it has a fixed one."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """Numbers that are less than their greatest values."""
 
     @property
     def written(self) -> Tile:
@@ -58,7 +62,7 @@ class Role:
     def cycles(self) -> int:
         """For which a whole tile occupies its unit."""
         numbers: Mapping[str, int | float] = {
-            n.name: n.high if n.high is not None else 1 for n in self.instruction.numbers
+            n.name: self.numbers.get(n.name, n.high or 1) for n in self.instruction.numbers
         }
         return self.instruction.duration(numbers)
 
@@ -94,7 +98,9 @@ def _role(instruction: MachineInstruction) -> Role | None:
     if len(sizes) < len(extents):
         return None
     dims = tuple(tuple(_iterator(row) for row in o.rows) for o in form.operands)
-    return Role(instruction, form, tuple(sizes), tiles, dims, _masks(described, tiles))
+    by_value = {p.value: p.name for p in described.sizes}
+    names = tuple(None if (v := axis.extent.is_value()) is None else by_value.get(v) for axis in described.axes)
+    return Role(instruction, form, tuple(sizes), tiles, dims, _masks(described, tiles), names)
 
 
 def _masks(form: Form, tiles: Sequence[Tile]) -> bool:
