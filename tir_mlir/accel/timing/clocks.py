@@ -10,9 +10,9 @@ import numpy as np
 
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.operands import ExecutionUnit, TokenQueue
-from tir_mlir.accel.program import MachineBuffer
+from tir_mlir.accel.program import MachineBuffer, Node
 from tir_mlir.accel.timing import native
-from tir_mlir.accel.timing.accesses import number_rows, row_spans
+from tir_mlir.accel.timing.accesses import Spans, number_rows, row_spans
 from tir_mlir.accel.timing.resources import KINDS, durations, find_resources, holds
 from tir_mlir.accel.timing.stream import CPU, Executions, Stream
 from tir_mlir.dialect.diagnostics import MachineError
@@ -66,11 +66,30 @@ class Times:
     blocked: Integers
 
 
-class UnitClocks:
-    """The clocks of a run of a program with addresses: its instructions as arrays. Errors: MachineError."""
+@dataclass(frozen=True, eq=False)
+class NodeUses:
+    """What a node of the text does each time: cycles, the resources that it holds and for how long, and its rows."""
 
-    def __init__(self, stream: Stream, placed: Mapping[MachineBuffer, int]):
+    cycles: Integers
+    resource: Integers
+    hold: Integers
+    rows: Spans
+
+
+class UnitClocks:
+    """The clocks of a run of a program with addresses: its instructions as arrays. Errors: MachineError.
+
+    known: what nodes do, by node and core, to which new ones are added: the waits around a node do not change it.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        placed: Mapping[MachineBuffer, int],
+        known: dict[tuple[Node, int], NodeUses] | None = None,
+    ):
         self.stream, self.placed = stream, placed
+        self.known = {} if known is None else known
         self.machine = stream.program.machine
         self.rows = number_rows(stream)
         by_key = lanes_of(self.machine, stream.cores)
@@ -94,14 +113,21 @@ class UnitClocks:
             arrays["lane"][places] = self.lane_numbers[instruction.unit, made.core]
             arrays["latency"][places] = instruction.latency
             self._add_wait(made, arrays)
-            cycles, resource, hold = holds(made, durations(made), self.resources, self.placed)
-            arrays["cycles"][places] = cycles
-            held.add(places, resource >= 0, resource, hold)
-            rows = row_spans(made, self.rows, self.placed)
+            uses = self._uses(made)
+            arrays["cycles"][places] = uses.cycles
+            held.add(places, uses.resource >= 0, uses.resource, uses.hold)
+            rows = uses.rows
             access = np.broadcast_to(rows.access, rows.first.shape)
             spans.add(places, rows.end > rows.first, rows.first, rows.end, access)
         arrays |= spans.group_by_place(count, "spans", "first", "end", "access")
         return arrays | held.group_by_place(count, "holds", "resource", "hold")
+
+    def _uses(self, made: Executions) -> NodeUses:
+        key = (made.node, made.core)
+        if key not in self.known:
+            held = holds(made, durations(made), self.resources, self.placed)
+            self.known[key] = NodeUses(*held, row_spans(made, self.rows, self.placed))
+        return self.known[key]
 
     def _add_wait(self, made: Executions, arrays: Mapping[str, Integers]) -> None:
         instruction, places = made.issue.instruction, made.places

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,10 +78,10 @@ def places_around(program: MachineProgram, node: Node, unit: ExecutionUnit) -> l
 def executions(program: MachineProgram, place: TextPlace) -> Integers:
     """The values of the loops around a place each time that it is executed, on all cores."""
     probe = Issue(STATEMENTS, {}, {}, "")
-    node = When(place.conditions, [probe]) if place.conditions else probe
-    place.insert(program, [node])
-    tables = [t for t in read_stream(program).tables if t.issue is probe]
-    place.remove(program, [node])
+    node: Node = When(place.conditions, [probe]) if place.conditions else probe
+    for outer in reversed(place.around):
+        node = replace(outer, body=[node])
+    tables = read_stream(replace(program, body=[node])).tables
     return np.concatenate([t.iterations for t in tables])
 
 

@@ -12,7 +12,7 @@ from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.program import For, Issue, MachineProgram, Node, When
-from tir_mlir.accel.timing.clocks import UnitClocks, is_ordered_by_hardware
+from tir_mlir.accel.timing.clocks import NodeUses, UnitClocks, is_ordered_by_hardware
 from tir_mlir.accel.timing.conditions import FREE, ranges
 from tir_mlir.accel.timing.places import TextPlace, executions, places_around, places_in
 from tir_mlir.accel.timing.races import Order, check_order
@@ -22,7 +22,7 @@ from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.symbolic import Constant
 
 if TYPE_CHECKING:
-    from tir_mlir.accel.timing.stream import Executions
+    from tir_mlir.accel.timing.stream import Executions, Integers
 
 
 def synchronize(placed: PlacedProgram) -> PlacedProgram:
@@ -44,7 +44,7 @@ def synchronize(placed: PlacedProgram) -> PlacedProgram:
     writer = _Writer(program, placed)
     writer.add_waits()
     writer.remove_superfluous()
-    check_order(UnitClocks(read_stream(program), placed.rows))
+    check_order(writer.clocks())
     return replace(placed, program=program)
 
 
@@ -58,9 +58,14 @@ class _Writer:
     def __init__(self, program: MachineProgram, placed: PlacedProgram):
         self.program, self.placed = program, placed
         self.made: list[Node] = []
+        self.known: dict[tuple[Node, int], NodeUses] = {}
+
+    def clocks(self) -> UnitClocks:
+        """The clocks of the program as it is now."""
+        return UnitClocks(read_stream(self.program), self.placed.rows, self.known)
 
     def order(self) -> Order:
-        return Order(UnitClocks(read_stream(self.program), self.placed.rows))
+        return Order(self.clocks())
 
     def add_waits(self) -> None:
         """Add a wait before the first instruction that may begin too early, until none does."""
@@ -94,7 +99,7 @@ class _Writer:
     def _cost_of(self, tokens: Tokens) -> tuple[int, int] | None:
         """The cycles of the program, and its instructions, with tokens; None if their queue is too small."""
         tokens.insert(self.program)
-        clocks = UnitClocks(read_stream(self.program), self.placed.rows)
+        clocks = self.clocks()
         tokens.remove(self.program)
         try:
             return clocks.measure().cycles, clocks.stream.count
@@ -122,7 +127,7 @@ class _Writer:
     def _cycles(self, place: TextPlace, nodes: list[Node]) -> tuple[int, int]:
         """The cycles of the program, and its instructions, with waits at a place."""
         place.insert(self.program, nodes)
-        clocks = UnitClocks(read_stream(self.program), self.placed.rows)
+        clocks = self.clocks()
         place.remove(self.program, nodes)
         return clocks.measure().cycles, clocks.stream.count
 
@@ -131,13 +136,12 @@ class _Writer:
     ) -> tuple[list[Node], list[int]]:
         """The waits for a unit at a place around an instruction, and how many instructions each leaves."""
         found = executions(self.program, place)
-        numbers = {tuple(row): n for n, row in enumerate(found.tolist())}
         left = np.full(len(found), FREE)
         for one in [t for t in order.clocks.stream.tables if t.node is made.node]:  # on each core
             lane = order.clocks.lane_numbers[unit, one.core]
             needs, issued = order.needs[one.places, lane], order.issue_counts[one.places, lane]
             late = needs > order.complete_counts[one.places, lane]
-            rows = [numbers[tuple(row)] for row in one.iterations[late][:, : place.loops].tolist()]
+            rows = _positions(found, one.iterations[late][:, : place.loops])
             np.minimum.at(left, rows, np.minimum((issued - needs)[late], wait.numbers[0].high or 0))
         nodes: list[Node] = []
         parts = ranges(made.loops[: place.loops], found, left)
@@ -183,3 +187,13 @@ class _Writer:
             del body[at]
             if self.order().first_race() is not None:
                 body.insert(at, node)
+
+
+def _positions(iterations: Integers, wanted: Integers) -> Integers:
+    """Where iterations are among others, of which they are some."""
+    low = iterations.min(0)
+    extents = iterations.max(0) - low + 1
+    weights = np.cumprod([1, *extents[:0:-1]])[::-1][: len(extents)]
+    numbers = (iterations - low) @ weights
+    order = np.argsort(numbers, kind="stable")
+    return order[np.searchsorted(numbers, (wanted - low) @ weights, sorter=order)]
