@@ -44,4 +44,4 @@ def test_sizes_divide_the_axes(shape: tuple[int, int, int], tiles: str) -> None:
     sums = np.einsum("ikt,jkot->ijo", a.astype(np.int32), b.astype(np.int32))
     np.testing.assert_array_equal(c, sums.astype(np.int8))
     assert f"vta.gemm computes tiles of {tiles}" in str(mapped)
-    assert mapped.schedule.verify() and mapped.build().main.verify()
+    assert mapped.schedule.verify() and mapped.function.verify()
