@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 EPILOG = """commands:
   python -m tir_mlir.examples.demo    a product mapped to an instruction, every step shown and timed
-  tir-opt, python -m tir_mlir.opt     schedule primitives, lowering and upstream passes on a file"""
+  tir-opt, python -m tir_mlir.opt     schedule primitives, lowering and upstream passes on a file
+  python -m tir_mlir.ptx              PTX of any compiler, run on NumPy arrays, with its races and bad accesses"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

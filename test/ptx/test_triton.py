@@ -1,0 +1,85 @@
+"""What Triton compiles runs on the machine, and computes what NumPy does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tir_mlir import ptx
+
+pytestmark = pytest.mark.nightly
+kernels = pytest.importorskip("programs.triton_kernels", reason="needs Triton", exc_type=ImportError)
+RNG = np.random.default_rng(0)
+X, SMALL = RNG.standard_normal((6, 1008)).astype(np.float32), RNG.standard_normal((3, 1024)).astype(np.float32)
+LEFT, RIGHT = (RNG.integers(-3, 4, shape).astype(np.float32) for shape in ((128, 96), (96, 64)))
+HALVES = RNG.standard_normal((3, 128, 64)).astype(np.float16)
+PLACES = RNG.integers(0, 48, 2496).astype(np.int32)
+F32 = np.float32
+
+
+def bf16(values: np.ndarray) -> np.ndarray:
+    return (values.view(np.uint32) >> 16).astype(np.uint16)
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def attend() -> np.ndarray:
+    q, k, v = HALVES.astype(F32)
+    return softmax(q @ k.T * F32(0.125)) @ v
+
+
+def normalize(w: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (X - X.mean(1, keepdims=True)) / np.sqrt(X.var(1, keepdims=True) + 1e-5) * w + b
+
+
+def gelu(x: np.ndarray) -> np.ndarray:
+    return np.array([0.5 * v * (1 + math.erf(v * math.sqrt(0.5))) for v in x.astype(float)])
+
+
+FLAT = X.ravel()[:2496]
+# name: grid, arguments before the result, shape and type of the result, arguments after it, expected, tolerance
+ROWS = {
+    "add": ((3,), [FLAT, FLAT[::-1].copy()], (2496, F32), [2496], FLAT + FLAT[::-1], 0),
+    "softmax": ((6,), [X], (X.shape, F32), [1008], softmax(X), 1e-5),
+    "layer_norm": ((6,), [X, X[0], X[1]], (X.shape, F32), [1008], normalize(X[0], X[1]), 1e-3),
+    "matmul_f16": ((2, 1), [LEFT.astype(np.float16), RIGHT.astype(np.float16)], ((128, 64), F32), [64, 96],
+                   LEFT @ RIGHT, 0),
+    "matmul_bf16": ((2, 1), [bf16(LEFT), bf16(RIGHT)], ((128, 64), F32), [64, 96], LEFT @ RIGHT, 0),
+    "matmul_tf32": ((2, 1), [LEFT, RIGHT], ((128, 64), F32), [64, 96], LEFT @ RIGHT, 0),
+    "matmul_int8": ((2, 1), [LEFT.astype(np.int8), RIGHT.astype(np.int8)], ((128, 64), np.int32), [64, 96],
+                    LEFT @ RIGHT, 0),
+    "attention": ((2,), list(HALVES), ((128, 64), F32), [128, F32(0.125)], attend(), 2e-2),
+    "transpose": ((4, 2), [HALVES[0]], ((64, 128), np.float16), [128, 64], HALVES[0].T, 0),
+    "column_sums": ((8,), [SMALL], ((1024,), F32), [3, 1024], SMALL.sum(0), 1e-4),
+    "gather": ((3,), [FLAT, PLACES], (2496, F32), [2496], FLAT[PLACES], 0),
+    "gelu": ((3,), [FLAT.astype(np.float16)], (2496, np.float16), [2496], gelu(FLAT.astype(np.float16)), 5e-3),
+    "running_sums": ((3,), [SMALL], (SMALL.shape, F32), [1024], np.cumsum(SMALL, 1), 1e-3),
+    "histogram": ((3,), [PLACES], (48, np.int32), [2496], np.bincount(PLACES, minlength=48), 0),
+    "argmax": ((3,), [SMALL], (3, np.int32), [1024], SMALL.argmax(1), 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize("name", kernels.KERNELS)
+def test_a_kernel_is_right(name, capability):
+    grid, before, (shape, dtype), after, expected, tolerance = ROWS[name]
+    text, shared = kernels.compile_kernel(name, capability)
+    module = ptx.parse(text)
+    (kernel,) = module.kernels.values()
+    result = np.zeros(shape, dtype)
+    args = [*before, result, *after]
+    args += [0] * (len(kernel.parameters) - len(args))  # scratch memory, which these kernels do not use
+    ptx.launch(module, kernel.name, grid, kernel.block, args, shared)
+    np.testing.assert_allclose(result.astype(float), expected, rtol=tolerance, atol=tolerance)
+
+
+def test_a_promise_that_does_not_hold_is_an_access_outside():
+    text, _ = kernels.compile_kernel("gelu", 80)
+    args = [np.zeros(2500, np.float16), np.zeros(2500, np.float16), 2500, 0, 0]  # 2500 is not a multiple of 16
+    with pytest.raises(ptx.PtxError, match="reads 16 bytes outside of its memory"):
+        ptx.launch(text, "gelu", (3,), (128,), args)
