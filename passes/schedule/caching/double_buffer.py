@@ -73,15 +73,18 @@ def double_buffer(copies: Block | list[Block], loop: Loop, stages: int = 2) -> N
     What executes copies may then work on one plane while what computes reads the other one. Every block runs in the
     same iterations as before. `loop_partition` of the loop takes the first and the last iterations out of it.
 
-    Requires: the copies are in nests of their own at the beginning of the body of the loop, each alone writes its
-    buffer, which is used in the loop only; in each iteration every element that is read was written before in it, at
+    A copy may also be the start value of a sum, to which later nests of the iteration add. With one stage nothing runs
+    ahead, and a block anywhere in the loop may be the copy: its buffer becomes as small as one iteration needs it.
+
+    Requires: the copies are in nests of their own at the beginning of the body of the loop, each writes a buffer, which
+    is used in the loop only; in each iteration every element that is read was written before in it, at
     places along one dimension that no other iteration uses; what the copies read is not written in the loop; the loop
     is serial, without annotations.
     """
     blocks = copies if isinstance(copies, list) else [copies]
     with freeze_modules():
         check_plain(loop, "double_buffer")
-        check(stages >= 2, loop, f"stages is at least 2, not {stages}")
+        check(stages >= 1, loop, f"stages is at least 1, not {stages}")
         check(
             bool(blocks) and len({b.id for b in blocks}) == len(blocks),
             loop,
@@ -89,8 +92,12 @@ def double_buffer(copies: Block | list[Block], loop: Loop, stages: int = 2) -> N
         )
         _check_loop(loop)
         found = [_stage(block, loop) for block in blocks]
-        _check_positions(found, loop)
-        _check_sources(found, loop)
+        for number, stage in enumerate(found):
+            same = [s.block.name for s in found[:number] if s.buffer.value == stage.buffer.value]
+            check(not same, stage.block, f"{stage.buffer.name} is also written by another copy, {', '.join(same)}")
+        if stages > 1:
+            _check_positions(found, loop)
+            _check_sources(found, loop)
         for stage in found:
             emit_remark(
                 f"in each iteration of `{loop.name}`, what is read of `{stage.buffer.name}` was written before, and no "
@@ -99,7 +106,8 @@ def double_buffer(copies: Block | list[Block], loop: Loop, stages: int = 2) -> N
         ids = {b.id for b in blocks}
     for stage in found:
         _make_planes(stage, stages)
-    _run_ahead(loop, ids, stages - 1)
+    if stages > 1:
+        _run_ahead(loop, ids, stages - 1)
 
 
 def _check_loop(loop: Loop) -> None:
@@ -132,10 +140,13 @@ def _stage(block: Block, loop: Loop) -> _Stage:
         user = use.owner.operation
         if isa(user, AffineElementAccessOp) and not is_inside(user, loop.op):
             refuse(user, f"{buffer.name} is used outside of loop {loop.name}")
-        if isa(user, AffineStoreOp) and user != stores[0]:
-            refuse(user, f"{buffer.name} is also written by another block than {block.name}")
         if not isa(user, AffineElementAccessOp):
             refuse(user, f"an index of {buffer.name} is not affine")
+        if isa(user, AffineStoreOp) and user != stores[0]:
+            around = [Block(p) for p in parents(user) if is_block(p) and is_inside(p, loop.op)]
+            check(
+                len(around) == 1, user, f"block {around[0].name}, which also writes {buffer.name}, is in another block"
+            )
     with question(f"whether iterations of {loop.name} write what they read of {buffer.name}"):
         early = dataflow.unwritten_reads(buffer.value, loop.op)
     if early is not None:
@@ -231,20 +242,24 @@ def _check_sources(found: Sequence[_Stage], loop: Loop) -> None:
 
 
 def _make_planes(stage: _Stage, stages: int) -> None:
-    """Give the buffer a first dimension of planes, of which an iteration uses one."""
+    """Give the buffer a first dimension of planes, of which an iteration uses one; none for one plane."""
     d, size = stage.dimension, stage.size
-    buffer, block = stage.buffer, stage.block
-    (store,) = [op for op in walk.ops(block.op) if isa(op, AffineStoreOp)]
-    moving = access_indices(store)[d].values
-    kinds = ["O" if i.var in moving else i.kind for i in block.iters]  # two of its values are at one place
+    buffer, kinds = stage.buffer, dict[ir.Operation, list[str]]()
+    for use in buffer.value.uses:
+        if isa(store := use.owner.operation, AffineStoreOp):
+            moving = access_indices(store)[d].values
+            block = Block(next(p for p in parents(store) if is_block(p)))
+            kinds[block.op] = ["O" if i.var in moving else i.kind for i in block.iters]  # two values at one place
 
     def plane(*index: Index) -> list[Index]:
-        return [(index[d] // size) % stages, *index[:d], index[d] % size, *index[d + 1 :]]
+        planes = [(index[d] // size) % stages] if stages > 1 else []
+        return [*planes, *index[:d], index[d] % size, *index[d + 1 :]]
 
     change = LayoutChange.from_extents(IndexMap.wrap(plane, buffer.rank), buffer.dims, stage.block.op)
     sources = size_sources(buffer, change)
     finish_layout(buffer, apply_layout(buffer, change), sources)
-    attrs.put(block.op, attrs.ITERS, kinds)
+    for op, names in kinds.items():
+        attrs.put(op, attrs.ITERS, names)
 
 
 def _run_ahead(loop: Loop, copies: set[int], ahead: int) -> None:

@@ -74,10 +74,6 @@ REFUSED = {
         "this is before the last copy in loop k; copies are first",
     ),
     "used after the loop": (in_loop(COPY, SUM, after=(each("D:16", "D[vi] = P[vi]"),)), "P is used outside of loop k"),
-    "written by another block": (
-        in_loop(COPY, writes("P", "P[vk] + 1.0"), SUM),
-        "P is also written by another block than P",
-    ),
     "a value of the iteration before": (
         in_loop(COPY, SUM.replace("P[vk]", "P[vk % 4]")),
         "P is read and was not written in the same iteration of k",
@@ -123,10 +119,45 @@ def test_a_buffer_of_each_iteration_is_refused(refused):
     refused(sch, "R is allocated in loop k", lambda: sch.double_buffer("P", sch.get_loops("O")[1]))
 
 
+@pytest.mark.parametrize("stages", [2, 3])
+def test_start_values_of_sums_run_ahead(stages, same_result):
+    """Later nests of an iteration add to what the copy wrote."""
+    text = in_loop(COPY, writes("P", "P[vk] + 1.0"), SUM)
+    sch = Schedule(parse(text))
+    sch.double_buffer("P", sch.get_loops("P")[1], stages)
+    assert sch.verify()
+    same_result(sch, parse(text), ((16,), "float32"), ((3,), "float32"), ((16,), "float32"))
+
+
+def test_one_stage_makes_a_buffer_as_small_as_an_iteration_needs_it(same_result):
+    """The copy may be anywhere in the loop, beside others."""
+    text = in_loop(BOTH, SUM.replace("P[vk]", "Q[vk]"))
+    sch = Schedule(parse(text))
+    loop = sch.get_loops("P")[1]
+    for name in ("P", "Q"):
+        sch.double_buffer(name, loop, 1)
+    assert sch.verify()
+    assert "P = T.alloc_buffer((4,)" in sch.mod.script()
+    same_result(sch, parse(text), ((16,), "float32"), ((3,), "float32"), ((16,), "float32"))
+
+
+def test_two_copies_of_one_buffer_are_refused(refused):
+    sch = Schedule(parse(in_loop(COPY, writes("P", "2.0"), SUM)))
+    loop = sch.get_loops("P")[1]
+    refused(sch, "P is also written by another copy, P", lambda: sch.double_buffer(["P", "W"], loop))
+
+
+def test_a_second_writer_in_another_block_is_refused(refused):
+    inner = nest("c:4", sblock("W", "vk:16=vl * 4 + c", "P[vk] = P[vk] + 1.0"))
+    sch = Schedule(parse(in_loop(COPY, sblock("O", "vl:4O=k", inner), SUM)))
+    loop = sch.get_loops("P")[1]
+    refused(sch, "block W, which also writes P, is in another block", lambda: sch.double_buffer("P", loop))
+
+
 def test_wrong_arguments_are_refused(refused):
     sch = Schedule(parse(in_loop(COPY, SUM)))
     i, k, _ = sch.get_loops("P")
-    refused(sch, "stages is at least 2, not 1", lambda: sch.double_buffer("P", k, 1))
+    refused(sch, "stages is at least 1, not 0", lambda: sch.double_buffer("P", k, 0))
     refused(sch, "copies are one or more blocks, each once", lambda: sch.double_buffer(["P", "P"], k))
     refused(sch, "copies are one or more blocks, each once", lambda: sch.double_buffer([], k))
     refused(sch, "block zero is not in loop k", lambda: sch.double_buffer("zero", k))
