@@ -56,7 +56,7 @@ def saturates(form: Form, param: SizeParam) -> tuple[bool, bool]:
 def extent_limits(form: Form) -> dict[str, dict[int, str]]:
     """The dimensions of operands that are accessed up to a size only, and that size: of all operands where it limits
     what is stored, of those that are read where it limits a choice."""
-    stores = form.payload.op == STORE if isinstance(form.payload, OpNode) else False
+    stores = limits_stores(form)
     limits: dict[str, dict[int, str]] = {}
     for condition_number, condition in enumerate(form.conditions):
         size = next((p.name for p in form.sizes if _is_equal(condition.base + 1, p)), None)
@@ -71,6 +71,21 @@ def extent_limits(form: Form) -> dict[str, dict[int, str]]:
         for operand in form.operands if size else ():
             limits.setdefault(operand.buffer.name, {}).update(_dimensions(operand, number, size or ""))
     return {name: by_dimension for name, by_dimension in limits.items() if by_dimension}
+
+
+def limited_iterators(form: Form) -> dict[int, str]:
+    """The iterators that a condition limits by a size, and that size."""
+    limited: dict[int, str] = {}
+    for condition in form.conditions:
+        size = next((p.name for p in form.sizes if _is_equal(condition.base + 1, p)), None)
+        if size is not None and not condition.is_eq and sorted(condition.row) == [-1] + [0] * (len(condition.row) - 1):
+            limited[condition.row.index(-1)] = size
+    return limited
+
+
+def limits_stores(form: Form) -> bool:
+    """Whether conditions decide what a form stores; else they decide on values."""
+    return isinstance(form.payload, OpNode) and form.payload.op == STORE
 
 
 def _dimensions(operand: Operand, axis: int, size: str) -> dict[int, str]:
@@ -107,7 +122,7 @@ def _specialize(form: Form, numbers: Mapping[ir.Value, int]) -> Form:
     values = {v: Index.constant(n) for v, n in numbers.items()}
     axes = tuple(replace(a, extent=a.extent.substitute(values).simplify()) for a in form.axes)
     conditions = [replace(c, base=c.base.substitute(values).simplify()) for c in form.conditions]
-    if isinstance(form.payload, OpNode) and form.payload.op == STORE:
+    if limits_stores(form):
         axes = _limited_axes(axes, conditions)
     sizes = [a.extent.as_constant() for a in axes]
     kept = [n for n, c in enumerate(conditions) if not _always_holds(c, sizes)]

@@ -191,7 +191,7 @@ def test_an_offloaded_graph_calls_nothing_but_instructions(tmp_path: Path) -> No
         subprocess.run(["gcc", *FLAGS, "-O2", f"-I{folder}", "-c", source, "-o", objects[-1]], check=True)
     subprocess.run(["gcc", "-r", "-nostdlib", *objects, "-o", folder / "all.o"], check=True)
     listed = subprocess.run(["nm", "-u", folder / "all.o"], check=True, capture_output=True, text=True).stdout
-    assert all(name.startswith("gemmini_") for name in listed.split()[1::2]) and "gemmini_preload" in listed
+    assert all(name.startswith("gemmini_") for name in listed.split()[1::2]) and "gemmini_extended_preload" in listed
 
 
 ACCEL_H = """static float REG[256][16], ACC[256][16];

@@ -215,15 +215,49 @@ def convolution(height: int, width: int, channels: int, outputs: int, stride: in
     return main
 
 
-@pytest.mark.parametrize("stride", [1, 2])
-def test_a_convolution_reads_windows(stride: int) -> None:
+def convolve(mapped: accel.Mapping, shape: tuple[int, int, int, int], stride: int) -> None:
+    """Compare a mapped convolution with NumPy."""
     rng = np.random.default_rng(0)
-    x, k = rng.integers(-128, 128, (9, 21, 20), np.int8), rng.integers(-128, 128, (3, 3, 20, 17), np.int8)
+    height, width, channels, outputs = shape
+    x = rng.integers(-128, 128, (height, width, channels), np.int8)
+    k = rng.integers(-128, 128, (3, 3, channels, outputs), np.int8)
     windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.int32), (3, 3), (0, 1))[::stride, ::stride]
     sums = np.einsum("yxcuv,uvco->yxo", windows, k.astype(np.int32))
     y = np.zeros(sums.shape, np.int8)
-    accel.map(convolution(9, 21, 20, 17, stride), systolic()).build().main(x, k, y)
+    mapped.build().main(x, k, y)
     np.testing.assert_array_equal(y, np.clip(np.round(sums.astype(np.float32) * np.float32(2.0**-9)), 0, 127))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_convolution_reads_windows(stride: int) -> None:
+    convolve(accel.map(convolution(9, 21, 20, 17, stride), systolic()), (9, 21, 20, 17), stride)
+
+
+@pytest.mark.parametrize(("height", "width", "stride"), [(9, 9, 1), (6, 7, 1), (9, 11, 2)])
+def test_rows_of_an_image_share_tiles(height: int, width: int, stride: int) -> None:
+    mapped = accel.map(convolution(height, width, 16, 16, stride), gemmini())
+    rows, columns = (height - 3) // stride + 1, (width - 3) // stride + 1
+    assert mapped.timeline.issued["matmul"] == 9 * -(-rows * columns // 16)
+    convolve(mapped, (height, width, 16, 16), stride)
+    assert mapped.schedule.verify()
+    assert mapped.function.verify()
+
+
+def test_rows_at_an_edge_are_not_padded_where_instructions_take_some_rows() -> None:
+    mapped = accel.map(product(33, 32, 32), gemmini())
+    assert mapped.timeline.issued["mvin_rows"] == 6
+    a, b = data(33, 32, 32)
+    c = np.zeros((33, 32), np.int8)
+    mapped.build().main(a, b, c)
+    np.testing.assert_array_equal(c, scaled(a, b))
+    assert mapped.schedule.verify()
+
+
+def test_start_values_are_set_ahead() -> None:
+    """Sums of few terms: their start values, and what stores them, take no time of their own."""
+    mapped = accel.map(layer(256, 64, 64), gemmini())
+    assert mapped.timeline.utilization("execute") > 0.9
+    assert mapped.schedule.verify()
 
 
 def test_a_block_that_no_instruction_computes_is_named() -> None:

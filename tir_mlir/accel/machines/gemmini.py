@@ -10,7 +10,7 @@ there; bit 29 reads 32 bits. A copy from address 0 writes zeros; with a stride o
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, Register, upto
+from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, Register, between, upto
 from tir_mlir.script import tir as T
 
 
@@ -30,10 +30,20 @@ def gemmini(latency: int = 100) -> Machine:
     return m
 
 
+def _rows(rows: int) -> int:
+    """The cycles of a copy into the machine: one for each row."""
+    return rows
+
+
+def _padded(rows: int, cols: int) -> int:
+    """The cycles of a copy behind one of zeros, which a whole tile does not need."""
+    return rows if rows == cols == 16 else 16 + rows
+
+
 def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: int) -> None:
     """mvin: what copies operands into the scratchpad."""
     ld = m.state("ld", stride="int32", scale="float32")
-    zero = "gemmini_extended_mvin(0, {R.row}, 16, 16)"
+    zero = "if ({rows} < 16 || {cols} < 16) gemmini_extended_mvin(0, {R.row}, 16, 16)"
     part = "if ({rows} && {cols}) gemmini_extended_mvin({D}, {R.row}, {cols}, {rows})"
 
     @m.instruction(load, sets=ld, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 0)")
@@ -46,7 +56,16 @@ def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: 
         for i, j in T.grid(16, 16):
             R[i, j] = D[i, j]
 
-    @m.instruction(load, call=[zero, part], cycles=lambda rows, cols: 16 + rows, latency=latency)
+    @m.instruction(load, call="gemmini_extended_mvin({D}, {R.row}, 16, {rows})", cycles=_rows, latency=latency)
+    def mvin_rows(D: m.host("int8"), R: sp, rows: between(1, 16)):
+        """Some rows; what is behind them stays as it is."""
+        T.assume(D.strides[0] == ld.stride)
+        T.assume(ld.scale == 1)
+        for i, j in T.grid(16, 16):
+            if i < rows:
+                R[i, j] = D[i, j]
+
+    @m.instruction(load, call=[zero, part], cycles=_padded, latency=latency)
     def mvin_padded(D: m.host("int8"), R: sp, rows: upto(16), cols: upto(16)):
         """A tile at an edge, with zeros behind its rows and columns."""
         T.assume(D.strides[0] == ld.stride)
@@ -94,13 +113,23 @@ def _describe_sums(m: Machine, load: ExecutionUnit, acc: MemorySpace, latency: i
         for i, j in T.grid(16, 16):
             C[i, j] = D[i, j]
 
-    @m.instruction(load, call="gemmini_extended_mvin3({D}, (1u << 31) | {C.row}, 16, 16)", cycles=16, latency=latency)
-    def mvin3_bias(D: m.host("int32"), C: acc):
+    repeated = "gemmini_extended_mvin3({D}, (1u << 31) | {C.row}, 16, {rows})"
+
+    @m.instruction(load, call=repeated, cycles=_rows, latency=latency)
+    def mvin3_bias(D: m.host("int32"), C: acc, rows: between(1, 16)):
         """One row, repeated."""
         T.assume(ld3.stride == 0)
         T.assume(ld3.scale == 1)
         for i, j in T.grid(16, 16):
-            C[i, j] = D[j]
+            if i < rows:
+                C[i, j] = D[j]
+
+    @m.instruction(load, call="gemmini_extended_mvin3(0, (1u << 31) | {C.row}, 16, {rows})", cycles=_rows)
+    def mvin3_zero(C: acc, rows: between(1, 16)):
+        """A copy from address 0: zeros, without the memory of the CPU."""
+        for i, j in T.grid(16, 16):
+            if i < rows:
+                C[i, j] = 0
 
 
 def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
@@ -120,16 +149,17 @@ def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
         for i, j in T.grid(16, 16):
             C[i, j] = 0
 
-    preload = "gemmini_preload({B.row}, (3u << 30) | {C.row})"
-    compute = "gemmini_compute_preloaded({A.row}, GARBAGE_ADDR)"
+    preload = "gemmini_extended_preload({B.row}, (3u << 30) | {C.row}, 16, 16, 16, {rows})"
+    compute = "gemmini_extended_compute_preloaded({A.row}, GARBAGE_ADDR, 16, {rows}, 16, 16)"
 
     @m.instruction(execute, call=[preload, compute], cycles=16)
-    def matmul(A: sp, B: sp, C: acc):
-        """B stays in the array; the rows of A pass, and are added to those of C."""
+    def matmul(A: sp, B: sp, C: acc, rows: between(1, 16)):
+        """B stays in the array; the rows of A pass, and are added to those of C. The next B takes 16 cycles anyway."""
         T.assume(ex.weight_stationary == 1)
         T.assume(A.strides[0] == ex.a_stride)
         for i, j, k in T.grid(16, 16, 16):
-            C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+            if i < rows:
+                C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
 
     preload = "gemmini_preload(GARBAGE_ADDR, (3u << 30) | {C.row})"
     compute = "gemmini_compute_preloaded({A.row}, {B.row})"

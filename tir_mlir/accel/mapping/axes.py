@@ -16,11 +16,20 @@ class NestAxis:
     tile: int
     is_symbolic: bool = False
     """Whether a call decides its extent."""
+    is_limited: bool = False
+    """Whether instructions compute, copy and store the part of a tile at its end that there is."""
+    part: int | None = None
+    """The tiles of each of its parts; None: any number."""
 
     @property
     def is_ragged(self) -> bool:
         """Whether its last tile may be a part of one."""
         return (self.is_symbolic and self.tile > 1) or bool(self.extent % self.tile)
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether it is padded to whole tiles."""
+        return self.is_ragged and not self.is_limited
 
     @property
     def tiles(self) -> int:
@@ -35,4 +44,6 @@ def all_sizes(axis: NestAxis) -> list[int]:
     """Sizes of equal parts of an axis, in tiles; of one whose extent a call decides, those of which there are many."""
     if axis.is_symbolic:
         return [2**n for n in range(_SYMBOLIC_SIZES)]
+    if axis.part is not None:
+        return [axis.part]
     return sorted({-(-axis.tiles // parts) for parts in range(1, axis.tiles + 1)})

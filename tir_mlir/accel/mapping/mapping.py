@@ -163,13 +163,13 @@ def _map_function(
 
 
 def _apply(sch: Schedule, machine: Machine, nests: Sequence[Nest], choose: Choose, cores: int) -> str:
-    """Schedule a nest, at one of several sizes, by the cheapest tiling of which each step is legal."""
+    """Schedule a block, in one of several ways, by the cheapest tiling of which each step is legal."""
     placed = [(nest, found) for nest in nests if (found := placements(nest, cores))]
     if not placed:
         raise MachineError(_too_small(nests[-1]))
     most = _ALMOST_BEST * min(ranked[0].cycles for _, ranked in placed)
     cheap = [p for p in placed if p[1][0].cycles <= most]
-    nest, ranked = max(cheap, key=lambda p: prod(p[0].role.extents))
+    nest, ranked = max(cheap, key=lambda p: (prod(p[0].role.extents), -p[1][0].cycles))
     split = ranked[0].split
     part = nest if split is None else split.part(nest)
     costs = {p.tiling: p.cycles for p in ranked if p.split == split}
@@ -216,11 +216,15 @@ def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int, split:
     cost = "decided by a search" if cycles is None else f"about {round(cycles)} cycles, the least of {count} tilings"
     lines = [f"block {nest.block}: {nest.role} computes tiles of {tile}; {cost}"]
     lines += [f"  {rival} does the same, and is not cheaper" for rival in nest.rivals]
-    if sizes := [f"{n.name} = {n.high}" for n in nest.role.instruction.numbers if n.high is not None]:
+    if sizes := _whole_sizes(nest):
         lines.append(f"  it always computes whole tiles, {', '.join(sizes)}: operands are padded at edges")
     if split is not None:
         axis = nest.axes[split.axis]
         lines.append(f"  each of {split.cores} cores computes {axis.extent} of {axis.name}")
+    if nest.join is not None:
+        y, x = (nest.axes[a].name for a in (nest.join.outer, nest.join.inner))
+        lines.append(f"  {nest.join.count} of {y} with {nest.join.size} of {x} are one axis of {nest.join.rows}, {x}")
+    lines += _lost_rows(nest)
     outer = tiling.outer(nest)
     for copy, level in zip(nest.copies, tiling.levels, strict=True):
         where = f"in each iteration of {nest.axes[outer[level]].name}" if level >= 0 else "once"
@@ -239,3 +243,25 @@ def _reason(nest: Nest, tiling: Tiling, cycles: float | None, count: int, split:
     elif nest.fill is not None:
         lines.append(f"  {nest.fill} sets it, {nest.store} stores it")
     return "\n".join(lines)
+
+
+def _whole_sizes(nest: Nest) -> list[str]:
+    """The sizes of what an instruction computes that are those of whole tiles, though axes end in a part of one."""
+    axes = dict(enumerate(nest.pairing.axes))
+    padded = {name for iterator, name in nest.role.limits.items() if nest.axes[axes[iterator]].is_padded}
+    return [f"{n.name} = {n.high}" for n in nest.role.instruction.numbers if n.name in padded]
+
+
+def _lost_rows(nest: Nest) -> list[str]:
+    """What an instruction computes beyond the ends of axes, in words."""
+    lines, role = [], nest.role
+    for iterator, number in enumerate(nest.pairing.axes):
+        axis = nest.axes[number]
+        lost = 1 - axis.extent / (axis.tiles * axis.tile)
+        if not lost or axis.is_symbolic or (axis.is_padded and iterator in role.limits):
+            continue
+        if axis.is_limited and role.cycles_of({iterator: axis.extent % axis.tile}) < role.cycles:
+            continue
+        why = "takes as long for less of one" if axis.is_limited else "has no number such as `rows: upto(n)`"
+        lines.append(f"  {100 * lost:.1f} % of its tiles are beyond the {axis.extent} of {axis.name}: it {why}")
+    return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import prod
 
 from tir_mlir.accel.machine import Machine
@@ -11,6 +12,7 @@ from tir_mlir.accel.mapping.axes import NestAxis
 from tir_mlir.accel.mapping.behind import chains_behind, copy_form
 from tir_mlir.accel.mapping.chain import Chain
 from tir_mlir.accel.mapping.cover import TilePlace
+from tir_mlir.accel.mapping.join import Join, rank_joins
 from tir_mlir.accel.mapping.pairing import Pairing, difference, pairings
 from tir_mlir.accel.mapping.roles import Role
 from tir_mlir.accel.mapping.sizes import sized_for, sized_pairings
@@ -46,6 +48,10 @@ class TiledBuffer:
         """The axes on which its element depends."""
         return {*self.indices}
 
+    def ordered(self, indices: Sequence[int]) -> TiledBuffer:
+        """The same with its indices in another order."""
+        return replace(self, indices=(*indices,), dims=tuple(indices.index(self.indices[d]) for d in self.dims))
+
     def rows(self, sizes: Sequence[int]) -> int:
         """The rows that it takes with so many elements in each dimension."""
         count = 1
@@ -78,11 +84,21 @@ class CopiedOperand:
 
     buffer: TiledBuffer
     copy: Role
+    cycles: float
+    """Those of an instruction, in the mean."""
     is_reindexed: bool
     """Whether its indices are expressions of axes, such as those of a convolution: the copy has an element for each
     value of the axes."""
     by_cpu: bool = False
     """Whether the elements of a row are not adjacent, or rows have steps: the CPU makes that copy first."""
+    join: Join | None = None
+    """Where it reads rows and their elements, of which the block has one axis."""
+
+    def count(self, dim: int, size: int, tile: int) -> int:
+        """The tiles in a dimension."""
+        if self.join is not None and self.buffer.indices[dim] == self.join.inner:
+            return self.join.count * -(-self.join.size // tile)
+        return -(-size // tile)
 
 
 @dataclass(frozen=True)
@@ -105,14 +121,21 @@ class Nest:
     """The axis of the nest for each axis of what is behind."""
     rivals: tuple[str, ...] = ()
     """Other instructions that compute the same and take as many cycles, or more."""
+    join: Join | None = None
+    """Axes that are one."""
 
     @property
     def role(self) -> Role:
         return self.pairing.role
 
     @property
+    def moves_parts(self) -> bool:
+        """Whether instructions access parts of tiles in the memories of the machine."""
+        return self.join is not None or any(axis.is_limited for axis in self.axes)
+
+    @property
     def padding(self) -> list[int]:
-        return [axis.tile for axis in self.axes]
+        return [1 if axis.is_limited else axis.tile for axis in self.axes]
 
     @property
     def is_ragged(self) -> bool:
@@ -120,7 +143,7 @@ class Nest:
 
     def pads(self, axes: Iterable[int]) -> bool:
         """Whether one of these axes is padded to whole tiles."""
-        return any(self.axes[a].is_ragged for a in axes)
+        return any(self.axes[a].is_padded for a in axes)
 
 
 @dataclass(frozen=True)
@@ -162,8 +185,9 @@ def _form(sch: Schedule, loop: LoopHandle) -> Form:
 def plan_nests(
     sch: Schedule, machine: Machine, roles: Sequence[Role], block: BlockHandle, last: str | None
 ) -> list[Nest]:
-    """The instructions for a block, at each of the sizes that they may have. last: the block that computes with its
-    result. Errors: MachineError that names the block, and the nearest instruction with its differences."""
+    """The instructions for a block, at each of the sizes that they may have, and with the ways to divide its axes into
+    tiles. last: the block that computes with its result. Errors: MachineError that names the block, and the nearest
+    instruction with its differences."""
     name = sch.get(block).name
     raised = raise_block(sch, block)
     form = raised.form
@@ -179,7 +203,7 @@ def plan_nests(
             plans: list[Nest] = []
             for sized in sized_pairings(form, pairing):
                 try:
-                    plans.append(_plan(sch, sized_for(roles, sized.role), name, raised, sized, last))
+                    plans += _plan_ways(sch, sized_for(roles, sized.role), name, raised, sized, last)
                 except MachineError as error:
                     incomplete.append(f"{role}: {error}")
             if plans:
@@ -190,6 +214,44 @@ def plan_nests(
     raise MachineError(f"no instruction of {machine} computes block {name}; nearest is {nearest}")
 
 
+def _plan_ways(
+    sch: Schedule, roles: Sequence[Role], name: str, raised: RaisedBlock, pairing: Pairing, last: str | None
+) -> list[Nest]:
+    """The ways to divide the axes of a block into tiles. Errors: MachineError if there is none."""
+    plan = _plan(sch, roles, name, raised, pairing, last)
+    plans = [_plan_limited(sch, roles, name, raised, pairing, last) or plan]
+    for join in rank_joins(raised.form, pairing, [0 if axis.is_symbolic else axis.extent for axis in plan.axes]):
+        joined = _plan_limited(sch, roles, name, raised, pairing, last, join)
+        plans += [joined] if joined is not None else []
+    return plans
+
+
+def _plan_limited(
+    sch: Schedule,
+    roles: Sequence[Role],
+    name: str,
+    raised: RaisedBlock,
+    pairing: Pairing,
+    last: str | None,
+    join: Join | None = None,
+) -> Nest | None:
+    """The plan in which rows at an edge are not padded, or axes are joined; None where that is not possible, or is of
+    no use."""
+    role = pairing.role
+    limited = {pairing.axes[i] for i in role.limits if role.stores_part and role.form.axes[i].kind == "S"}
+    try:
+        plan = _plan(sch, roles, name, raised, pairing, last, frozenset(limited), join)
+    except MachineError:
+        return None
+    if join is not None:
+        able = not plan.axes[join.inner].is_padded and (last is not None or not plan.pads(plan.result.axes))
+        limited |= {join.inner}
+    else:
+        able = any(axis.is_limited for axis in plan.axes)
+    able &= all(c.by_cpu or not plan.pads(c.buffer.axes) for c in plan.copies if c.buffer.axes & limited)
+    return plan if able else None
+
+
 def _plan(
     sch: Schedule,
     roles: Sequence[Role],
@@ -197,35 +259,46 @@ def _plan(
     raised: RaisedBlock,
     pairing: Pairing,
     last: str | None,
+    limited: frozenset[int] = frozenset(),
+    join: Join | None = None,
 ) -> Nest:
+    """The plan for a way to compute the block. limited: axes of which instructions take the part that there is; join:
+    axes that are one."""
     role, form = pairing.role, raised.form
     tiles = dict(zip(pairing.axes, role.extents, strict=True))
     axes = []
     for number, (axis, iter_name) in enumerate(zip(form.axes, raised.iters, strict=True)):
         extent, tile = axis.extent.as_constant(), tiles.get(number, 1)
         known = GUESSED_TILES * tile if extent is None else extent
-        axes.append(NestAxis(iter_name, axis.kind, known, tile, extent is None))
+        is_limited, part = number in limited and extent is not None and extent % tile > 0, None
+        if join is not None and number in (join.outer, join.inner):
+            known = join.rows if number == join.inner else known // join.count
+            part = -(-known // tile) if number == join.inner else 1
+            is_limited = number in limited and known % tile > 0
+        axes.append(NestAxis(iter_name, axis.kind, known, tile, extent is None, is_limited, part))
     copies: list[CopiedOperand] = []
     for number in role.sources:
         buffer = _buffer(form, pairing, number)
         if buffer is not None:
-            is_ragged = any(axes[a].is_ragged for a in buffer.axes)
             taken = {field for copy in copies for field in copy.copy.changing_fields}
-            copies.append(_plan_copy(roles, form, pairing, number, buffer, is_ragged, taken))
+            copies.append(_plan_copy(roles, form, pairing, number, buffer, axes, join, taken))
     result = _buffer(form, pairing, role.form.output)
     if result is None:
         raise MachineError("its result is not in a memory of the machine")
     if not _is_plain(form.operands[form.output]):
         raise MachineError("an index of its result is not an iter")
-    fill = _fill(roles, raised, pairing)
+    limited_rows = _limited_dims(axes, result)
+    fill = _fill(roles, raised, pairing, limited_rows)
     try:
         store = _store(sch, roles, form, pairing, result, last)
     except MachineError:
         behind = _behind(sch, roles, form, pairing, result, axes, last)
-        if behind is None:
+        if behind is None or limited_rows or join is not None:
             raise
         return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, behind[0].store.role, last, *behind)
-    return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, store, last)
+    if (stored := _limited_dims(axes, result, join)) and not _limits(store, store.sources[0], stored):
+        raise MachineError(f"{store} does not store the first rows of a tile")
+    return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, store, last, join=join)
 
 
 def _behind(
@@ -255,6 +328,23 @@ def _behind(
     return None if chain is None else (chain, by_axis)
 
 
+def _limited_dims(axes: Sequence[NestAxis], buffer: TiledBuffer, join: Join | None = None) -> set[int]:
+    """The dimensions of a tile whose part at an edge is not padded. join: for what moves single rows of a joined axis.
+    Errors: MachineError for one that is in a row."""
+    limited = {n for n, dim in enumerate(buffer.dims) if axes[buffer.indices[dim]].is_limited}
+    if join is not None and join.inner in (moved := [buffer.indices[dim] for dim in buffer.dims]):
+        number = moved.index(join.inner)
+        limited = limited | {number} if join.size % axes[join.inner].tile else limited - {number}
+    if limited - {*range(min(buffer.grid, 1))}:
+        raise MachineError(f"rows of {buffer.name} are padded")
+    return limited
+
+
+def _limits(role: Role, number: int, dims: Iterable[int]) -> bool:
+    """Whether an instruction accesses an operand up to numbers in these dimensions, and nothing behind."""
+    return role.stores_part and all(role.dims[number][d] in role.limits for d in dims)
+
+
 def _buffer(form: Form, pairing: Pairing, number: int) -> TiledBuffer | None:
     """The buffer of an operand of the instruction in a memory of the machine."""
     tile, operand = pairing.role.tiles[number], form.operands[pairing.operands[number]]
@@ -282,7 +372,8 @@ def _plan_copy(
     pairing: Pairing,
     number: int,
     buffer: TiledBuffer,
-    is_ragged: bool,
+    axes: Sequence[NestAxis],
+    join: Join | None,
     taken: Set[Field],
 ) -> CopiedOperand:
     """An operand with the cheapest instruction that copies it from the memory of the CPU; for tiles at edges one with
@@ -290,6 +381,9 @@ def _plan_copy(
     which `taken` are of: those would be set again and again. Where none reads its layout, the CPU changes that first.
     """
     tile, operand = pairing.role.tiles[number], form.operands[pairing.operands[number]]
+    strided = any(row[buffer.indices[d]] > 1 for row in operand.rows for d in buffer.dims)
+    join = join if join is not None and join.inner in buffer.axes and not strided else None
+    is_ragged, limited = any(axes[a].is_padded for a in buffer.axes), _limited_dims(axes, buffer, join)
     able = [
         r
         for r in roles
@@ -298,19 +392,44 @@ def _plan_copy(
     ]
     if not able:
         raise MachineError(f"no instruction copies from the memory of the CPU into {_memory_name(tile.memory)}")
-    able.sort(key=lambda r: (is_ragged and not r.masks, r.cycles / r.rows, len(r.changing_fields & taken)))
+    able = [r for r in able if not limited or _limits(r, r.form.output, limited)] or able
+    able.sort(
+        key=lambda r: (
+            is_ragged and not r.masks,
+            r.cycles / r.rows,
+            len(r.changing_fields & taken),
+            not limited and r.stores_part,
+        )
+    )
+    if limited and not _limits(able[0], able[0].form.output, limited):
+        raise MachineError(f"no instruction copies the first rows of a tile into {_memory_name(tile.memory)}")
     reasons = {role: _copy_difference(form, pairing, number, role) for role in able}
     fitting = next((role for role, reason in reasons.items() if reason is None), None)
     if fitting is not None:
-        strided = any(row[buffer.indices[d]] > 1 for row in operand.rows for d in buffer.dims)
-        return CopiedOperand(buffer, fitting, not _is_plain(operand), strided)
+        is_window = join is not None or not _is_plain(operand)
+        buffer = buffer.ordered(sorted(buffer.indices)) if is_window else buffer  # as the iters of what copies windows
+        return CopiedOperand(buffer, fitting, _mean_cycles(fitting, buffer, axes, join), is_window, strided, join)
     for role in able:
         if (order := _source_order(pairing, number, role)) is not None:
-            others = [a for a in buffer.indices if a not in order]
-            indices = (*others, *order)
-            dims = tuple(indices.index(buffer.indices[d]) for d in buffer.dims)
-            return CopiedOperand(replace(buffer, indices=indices, dims=dims), role, True, True)
+            buffer = buffer.ordered([*(a for a in buffer.indices if a not in order), *order])
+            return CopiedOperand(buffer, role, _mean_cycles(role, buffer, axes), True, True)
     raise MachineError(f"operand {tile.name}: {'; '.join(f'{role} {why}' for role, why in reasons.items())}")
+
+
+def _mean_cycles(copy: Role, buffer: TiledBuffer, axes: Sequence[NestAxis], join: Join | None = None) -> float:
+    """The cycles of one of the copies of a whole buffer, in the mean: those at edges are smaller."""
+    sizes: list[dict[int, float]] = []
+    iterators = copy.dims[copy.form.output]
+    for tile, dim in zip(copy.written.shape, buffer.dims, strict=True):
+        axis = buffer.indices[dim]
+        extent = join.size if join is not None and axis == join.inner else axes[axis].extent
+        whole, rest = divmod(extent, tile)
+        sizes.append({tile: whole / -(-extent // tile)} | ({rest: 1 / -(-extent // tile)} if rest else {}))
+    mean = 0.0
+    for chosen in product(*(s.items() for s in sizes)):
+        limits = {i: size for i, (size, _) in zip(iterators, chosen, strict=True) if i is not None}
+        mean += prod(share for _, share in chosen) * copy.cycles_of(limits)
+    return mean
 
 
 def _source_order(pairing: Pairing, number: int, copy: Role) -> list[int] | None:
@@ -353,8 +472,9 @@ def _memory_name(memory: MemorySpace | None) -> str:
     return "the memory of the CPU" if memory is None else memory.name
 
 
-def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing) -> Role | None:
-    """The instruction that sets the result before a sum: to a number, or to what an operand has there."""
+def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing, limited: set[int]) -> Role | None:
+    """The instruction that sets the result before a sum: to a number, or to what an operand has there; best one of
+    another unit, which may do so ahead. limited: dimensions of which it sets the first part."""
     role, form, start = pairing.role, raised.form, raised.start
     if (form.init is None and start is None) or role.form.init is not None:
         return None
@@ -366,7 +486,10 @@ def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing) -> Role 
     if not fills:
         memory = _memory_name(role.written.memory)
         raise MachineError(f"no instruction sets a tile of {memory} to its start value, {_start_text(form, start)}")
-    return min(fills, key=lambda r: r.cycles)
+    fills = [r for r in fills if not limited or _limits(r, r.form.output, limited)]
+    if not fills:
+        raise MachineError(f"no instruction sets the first rows of a tile of {_memory_name(role.written.memory)}")
+    return min(fills, key=lambda r: (r.instruction.unit == role.instruction.unit, r.cycles))
 
 
 def _takes_number(fill: Role, number: Tree | None) -> bool:

@@ -35,8 +35,11 @@ class Placement:
 def core_splits(nest: Nest, cores: int) -> Iterator[CoreSplit]:
     """The axes that as many cores as there are, or fewer, may share: spatial ones, with as many tiles for each.
 
-    None where the CPU moves something: cores do not wait for it.
+    None where the CPU moves something: cores do not wait for it; or where rows of tiles are not padded, so that cores
+    would have different numbers of them.
     """
+    if nest.moves_parts:
+        return
     by_cpu = any(c.by_cpu or (nest.pads(c.buffer.axes) and not c.copy.masks) for c in nest.copies)
     if by_cpu or (nest.pads(nest.result.axes) and not nest.store.masks):
         return

@@ -27,10 +27,10 @@ class Pairing:
 
 def pairings(block: Form, role: Role) -> list[Pairing]:
     """The ways in which an instruction computes tiles of a block; the best axes first: those that are the last index of
-    an operand where the instruction's are, and then those that fill more of a tile."""
+    an operand where the instruction's are, then those that fill more of a tile, and inner ones."""
     found = []
     for operands in _operands(block, role):
-        choices = [_axes(block, role, operands, n) for n in range(len(role.extents))]
+        choices = [iterator_axes(block, role, operands, n) for n in range(len(role.extents))]
         for axes in product(*choices):
             if len({*axes}) == len(axes):
                 found.append(Pairing(role, operands, axes))
@@ -44,7 +44,7 @@ def difference(block: Form, role: Role) -> str:
         texts = alignments(block, role.form)[0].differences
         return "; ".join([t for t in texts if not t.startswith(_LATER)] or texts)
     for number, axis in enumerate(role.form.axes):
-        if not any(_axes(block, role, way, number) for way in ways):
+        if not any(iterator_axes(block, role, way, number) for way in ways):
             used = [role.tiles[n].name for n, dims in enumerate(role.dims) if number in dims]
             kind = "a spatial" if axis.kind == "S" else "a reduce"
             return f"the block has not {kind} iterator that indexes what {', '.join(used)} are, and nothing else"
@@ -69,7 +69,7 @@ def _operands(block: Form, role: Role) -> Iterator[tuple[int, ...]]:
             yield operands
 
 
-def _axes(block: Form, role: Role, operands: tuple[int, ...], number: int) -> list[int]:
+def iterator_axes(block: Form, role: Role, operands: tuple[int, ...], number: int) -> list[int]:
     """The axes of a block that may be an iterator of the instruction: of its kind, and indices of the same operands."""
     uses = [number in dims for dims in role.dims]
     return [
@@ -91,7 +91,7 @@ def _dimension(block: Form, operand: int, axis: int) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _fit(block: Form, pairing: Pairing) -> tuple[int, float]:
+def _fit(block: Form, pairing: Pairing) -> tuple[int, float, tuple[int, ...]]:
     role = pairing.role
     aligned = 0
     for number, dims in zip(pairing.operands, role.dims, strict=True):
@@ -103,4 +103,4 @@ def _fit(block: Form, pairing: Pairing) -> tuple[int, float]:
     for axis, tile in zip(pairing.axes, role.extents, strict=True):
         extent = block.axes[axis].extent.as_constant() or tile
         share *= extent / (-(-extent // tile) * tile)
-    return aligned, share
+    return aligned, share, pairing.axes

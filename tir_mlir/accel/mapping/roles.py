@@ -10,7 +10,12 @@ from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.operands import Field, Tile
 from tir_mlir.dialect.computation import Form, Leaf, leaves
-from tir_mlir.dialect.computation.scalar_params import extent_limits, specializations
+from tir_mlir.dialect.computation.scalar_params import (
+    extent_limits,
+    limited_iterators,
+    limits_stores,
+    specializations,
+)
 from tir_mlir.dialect.computation.scalar_tree import CHOICE, OpNode, constant
 from tir_mlir.dialect.ir import enter_context
 
@@ -31,6 +36,10 @@ class Role:
     it; or stores such a tile there, and nothing else."""
     sizes: tuple[str | None, ...]
     """Of each iterator, the number that is its extent; None: it has a fixed one."""
+    limits: Mapping[int, str]
+    """The number that limits an iterator."""
+    stores_part: bool
+    """Whether it stores nothing beyond these limits; else it stores something else there, such as zeros."""
     numbers: Mapping[str, int] = field(default_factory=dict)
     """Numbers that are less than their greatest values."""
 
@@ -61,10 +70,14 @@ class Role:
     @property
     def cycles(self) -> int:
         """For which a whole tile occupies its unit."""
-        numbers: Mapping[str, int | float] = {
+        return self.cycles_of({})
+
+    def cycles_of(self, sizes: Mapping[int, int]) -> int:
+        """For which a tile occupies its unit, whose iterators have these sizes, as far as numbers limit them."""
+        numbers: dict[str, int | float] = {
             n.name: self.numbers.get(n.name, n.high or 1) for n in self.instruction.numbers
         }
-        return self.instruction.duration(numbers)
+        return self.instruction.duration(numbers | {self.limits[i]: n for i, n in sizes.items() if i in self.limits})
 
     @property
     def rows(self) -> int:
@@ -100,7 +113,8 @@ def _role(instruction: MachineInstruction) -> Role | None:
     dims = tuple(tuple(_iterator(row) for row in o.rows) for o in form.operands)
     by_value = {p.value: p.name for p in described.sizes}
     names = tuple(None if (v := axis.extent.is_value()) is None else by_value.get(v) for axis in described.axes)
-    return Role(instruction, form, tuple(sizes), tiles, dims, _masks(described, tiles), names)
+    limits, stores_part = limited_iterators(described), limits_stores(described)
+    return Role(instruction, form, tuple(sizes), tiles, dims, _masks(described, tiles), names, limits, stores_part)
 
 
 def _masks(form: Form, tiles: Sequence[Tile]) -> bool:

@@ -38,7 +38,8 @@ class FreeTilings:
         ahead = free.flag("ahead", best.ahead)
         outer = Tiling(parts, order, ()).outer(nest)
         places = (max(n for n in copy_levels(c, outer) if n <= at) for c, at in zip(nest.copies, levels, strict=True))
-        tiling = Tiling(parts, order, tuple(places), ahead)
+        starts = nest.fill is not None and free.flag("starts", best.starts) and ahead
+        tiling = Tiling(parts, order, tuple(places), ahead, starts)
         if not fits(nest, tiling):
             raise MachineError(f"block {nest.block}: these tiles do not fit the memories")
         return [tiling]

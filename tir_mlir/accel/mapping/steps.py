@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from tir_mlir.accel.mapping.chain_steps import StageBlock, lay_out_stages, make_behind, tensorize_stage
-from tir_mlir.accel.mapping.nest import Nest, TiledBuffer
+from tir_mlir.accel.mapping.join import Join, join_axes
+from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, TiledBuffer
 from tir_mlir.accel.mapping.on_cores import CoreSplit
 from tir_mlir.accel.mapping.roles import Role
 from tir_mlir.accel.mapping.tiling import Tiling
@@ -14,7 +18,7 @@ from tir_mlir.schedules.block_queries import loops_by_iter
 def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling, split: CoreSplit | None = None) -> None:
     """Schedule a nest. split: how cores share it; the tiling is then that of the part of one core."""
     block = sch.get_block(nest.block)
-    copies, store = _place_buffers(sch, nest, block)
+    nest, copies, store = _place_buffers(sch, nest, block)
     part, around = (nest, 0) if split is None else (split.part(nest), 1)  # around: the loop over cores
     outer, inner = _tile(sch, part, tiling, block, split)
     levels = [min(level + around, len(outer) - 1) for level in tiling.levels]
@@ -28,18 +32,20 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling, split: CoreSplit | N
         behind = make_behind(sch, nest.behind, store, str(sch.get(block).writes[0]), loop)
     elif spatial:
         sch.reverse_compute_at(store, outer[spatial[-1]], preserve_unit_loops=True)
-    for copy, operand in zip(copies, nest.copies, strict=True):
-        sch.transform_layout(copy, ("write", 0), operand.buffer.layout())
-    sch.transform_layout(block, ("write", 0), nest.result.layout())
-    lay_out_stages(sch, behind)
+    _lay_out_tiles(sch, nest, [*copies, block], behind)
     start = None
     if nest.fill is not None:
         loops = sch.get_loops(block)
         start = sch.decompose_reduction(block, loops[len(spatial)])
         _inline_padding(sch, nest, start)
-    if tiling.ahead:
-        for level in sorted({n for n in levels if n >= around}, reverse=True):
-            sch.double_buffer([c for c, at in zip(copies, levels, strict=True) if at == level], outer[level])
+    first = [(level, copy) for level, copy in zip(levels, copies, strict=True) if tiling.ahead and level >= around]
+    if start is not None and tiling.starts_ahead(part):
+        first.append((spatial[-1], start))
+    writers = [*zip(levels, copies, (c.buffer for c in nest.copies), strict=True)]
+    writers += [(spatial[-1], start or block, nest.result)] if spatial else []
+    if nest.moves_parts:
+        _shrink_buffers(sch, tiling.outer(nest), outer, writers, first)
+    _run_ahead(sch, outer, first)
     sch.tensorize(inner, str(nest.role))
     for copy, operand, level in zip(copies, nest.copies, levels, strict=True):
         _tensorize_copy(sch, copy, operand.buffer, operand.copy, operand.copy.form.output, level + 1)
@@ -48,17 +54,59 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling, split: CoreSplit | N
     for stage in behind:
         tensorize_stage(sch, stage, len(spatial))
     if start is not None:
-        depth = sum(axis.kind == "S" and axis.tile > 1 for axis in nest.axes)
-        sch.tensorize(sch.get_loops(start)[-depth], str(nest.fill))
+        _tensorize_start(sch, nest, start)
     if split is not None:
         sch.bind(outer[0], "core")
 
 
-def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[list[BlockHandle], BlockHandle]:
-    """Put the operands and the result into memories of the machine. Returns what copies and what stores them."""
+def _lay_out_tiles(sch: Schedule, nest: Nest, writers: list[BlockHandle], behind: list[StageBlock]) -> None:
+    """Give the operands, the result, and what computes with it the layouts that instructions take."""
+    for writer, buffer in zip(writers, [*(c.buffer for c in nest.copies), nest.result], strict=True):
+        sch.transform_layout(writer, ("write", 0), buffer.layout())
+    lay_out_stages(sch, behind)
+
+
+def _tensorize_start(sch: Schedule, nest: Nest, start: BlockHandle) -> None:
+    """Let an instruction set the start values of sums."""
+    depth = sum(axis.kind == "S" and axis.tile > 1 for axis in nest.axes)
+    sch.tensorize(sch.get_loops(start)[-depth], str(nest.fill))
+
+
+def _run_ahead(sch: Schedule, outer: list[LoopHandle], first: list[tuple[int, BlockHandle]]) -> None:
+    """Let blocks run an iteration ahead of the loops that they are in, by number; from the inside out."""
+    for level in sorted({level for level, _ in first}, reverse=True):
+        sch.double_buffer([block for at, block in first if at == level], outer[level])
+
+
+def _shrink_buffers(
+    sch: Schedule,
+    axes: list[int],
+    outer: list[LoopHandle],
+    writers: list[tuple[int, BlockHandle, TiledBuffer]],
+    ahead: list[tuple[int, BlockHandle]],
+) -> None:
+    """Let each iteration of the loops over parts use the same rows of buffers that are written in them; not of those
+    that get planes there. Windows at their ends are pointers, behind which buffers remain as they are."""
+    for level, block, buffer in writers:
+        for number in range(level + 1):
+            if axes[number] in buffer.axes and (number, block) not in ahead:
+                sch.double_buffer(block, outer[number], 1)
+
+
+def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[Nest, list[BlockHandle], BlockHandle]:
+    """Put the operands and the result into memories of the machine. Returns the nest, whose axes may have new names,
+    and what copies and what stores them."""
     names = {c: c.buffer.name for c in nest.copies}
-    windows = {c: _read_by_axes(sch, nest, block, c.buffer) for c in nest.copies if c.is_reindexed}
+    windows = {
+        c: _read_by_axes(sch, nest, block, c.buffer)
+        for c in nest.copies
+        if c.is_reindexed or (nest.join is not None and nest.join.inner in c.buffer.axes)
+    }
     names |= {c: str(sch.get(made).writes[0]) for c, made in windows.items()}
+    store = None
+    if nest.join is not None:
+        store = None if nest.epilogue is not None else sch.cache_write(block, 0, nest.result.memory.scope)
+        nest = _join_axes(sch, nest, nest.join, block, windows)
     if nest.is_ragged:
         sch.pad_einsum(block, nest.padding)
     copies = []
@@ -75,7 +123,21 @@ def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[list[
             sch.set_scope(copies[-1], 0, scope)
         else:
             copies.append(sch.cache_read(block, source, scope))
-    return copies, _place_result(sch, nest, block)
+    return nest, copies, store or _place_result(sch, nest, block)
+
+
+def _join_axes(
+    sch: Schedule, nest: Nest, join: Join, block: BlockHandle, windows: Mapping[CopiedOperand, BlockHandle]
+) -> Nest:
+    """Make two axes of a block one. Returns the nest with the new names of its axes."""
+    iters = [i.name for i in sch.get(block).iter_vars]
+    place = {a: iters.index(axis.name) for a, axis in enumerate(nest.axes)}
+    placed = Join(place[join.outer], place[join.inner], join.count, join.size)
+    joined = [c for c in windows if join.inner in c.buffer.axes]
+    by_axes = {windows[c]: [place[a] for a in c.buffer.indices] for c in joined}
+    join_axes(sch, block, placed, [place[a] for a in nest.result.indices], by_axes)
+    names = [i.name for i in sch.get(block).iter_vars]
+    return replace(nest, axes=tuple(replace(axis, name=names[place[a]]) for a, axis in enumerate(nest.axes)))
 
 
 def _inline_padding(sch: Schedule, nest: Nest, start: BlockHandle) -> None:

@@ -9,7 +9,8 @@ from math import prod
 
 from tir_mlir.accel.mapping.axes import NestAxis, all_sizes
 from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, TiledBuffer
-from tir_mlir.accel.operands import MemorySpace
+from tir_mlir.accel.mapping.roles import Role
+from tir_mlir.accel.operands import ExecutionUnit, MemorySpace
 
 _SIZES = 7
 """Sizes of the parts of an axis that are tried at most."""
@@ -30,6 +31,8 @@ class Tiling:
     levels: tuple[int, ...]
     ahead: bool = True
     """Whether copies run an iteration ahead."""
+    starts: bool = False
+    """Whether the start values of sums do, too: then the result exists twice."""
 
     def trips(self, nest: Nest, axis: int) -> int:
         """The iterations of the loop over the parts of an axis."""
@@ -38,6 +41,15 @@ class Tiling:
     def outer(self, nest: Nest) -> list[int]:
         """The axes of the loops over parts."""
         return [a for a in self.order if self.trips(nest, a) > 1]
+
+    def last_spatial(self, nest: Nest) -> int:
+        """The innermost loop over parts of the result, by its number; -1 if there is none."""
+        return max((n for n, a in enumerate(self.outer(nest)) if nest.axes[a].kind == "S"), default=-1)
+
+    def starts_ahead(self, nest: Nest) -> bool:
+        """Whether start values are set an iteration ahead of the sums."""
+        can_start = nest.fill is not None and nest.behind is None
+        return self.starts and can_start and self.last_spatial(nest) >= 0
 
     def planes(self, level: int) -> int:
         """How often a copied buffer exists."""
@@ -58,9 +70,10 @@ def tilings(nest: Nest, ahead: bool = True) -> list[tuple[float, Tiling]]:
         for order in permutations(looped):
             whole = Tiling(parts, loop_order(nest, order), ())
             for levels in product(*(copy_levels(copy, whole.outer(nest)) for copy in nest.copies)):
-                tiling = Tiling(parts, whole.order, levels, ahead)
-                if tiling not in found and fits(nest, tiling):
-                    found[tiling] = cycles(nest, tiling)
+                for starts in _start_times(nest, ahead):
+                    tiling = Tiling(parts, whole.order, levels, ahead, starts)
+                    if tiling not in found and fits(nest, tiling):
+                        found[tiling] = cycles(nest, tiling)
     ranked = sorted(found, key=lambda t: (found[t], moved_rows(nest, t)))
     return [(found[tiling], tiling) for tiling in ranked]
 
@@ -71,10 +84,16 @@ def _first_tilings(nest: Nest, parts: tuple[int, ...], ahead: bool) -> Iterator[
     order = loop_order(nest, looped)
     outer = Tiling(parts, order, ()).outer(nest)
     inner = tuple(max(copy_levels(copy, outer)) for copy in nest.copies)
-    yield Tiling(parts, order, inner, ahead)
-    for n, level in enumerate(inner):
-        if level >= 0:
-            yield Tiling(parts, order, (*inner[:n], -1, *inner[n + 1 :]), ahead)
+    for starts in _start_times(nest, ahead):
+        yield Tiling(parts, order, inner, ahead, starts)
+        for n, level in enumerate(inner):
+            if level >= 0:
+                yield Tiling(parts, order, (*inner[:n], -1, *inner[n + 1 :]), ahead, starts)
+
+
+def _start_times(nest: Nest, ahead: bool) -> list[bool]:
+    """Whether start values of sums may be set ahead."""
+    return [False, True] if ahead and nest.fill is not None and nest.behind is None else [False]
 
 
 def loop_order(nest: Nest, looped: Sequence[int]) -> tuple[int, ...]:
@@ -88,6 +107,8 @@ def _sizes(axis: NestAxis) -> list[int]:
     tiles = axis.tiles
     if axis.is_symbolic:
         return all_sizes(axis) if axis.tile > 1 else [1]
+    if axis.part is not None:
+        return [axis.part]
     if axis.tile == 1 and axis.kind != "S":
         return sorted({1, tiles})
     sizes = all_sizes(axis)
@@ -99,9 +120,10 @@ def _sizes(axis: NestAxis) -> list[int]:
 
 
 def copy_levels(copy: CopiedOperand, outer: Sequence[int]) -> Iterator[int]:
-    """The loops in which a copy may be: those that its elements depend on, and before all."""
-    yield -1
-    yield from (n for n, axis in enumerate(outer) if axis in copy.buffer.axes)
+    """The loops in which a copy may be: those that its elements depend on, and before all; of one of joined rows, where
+    there is one group of them."""
+    first = outer.index(copy.join.outer) if copy.join is not None and copy.join.outer in outer else -1
+    yield from (n for n in range(first, len(outer)) if n < 0 or n == first or outer[n] in copy.buffer.axes)
 
 
 def fits(nest: Nest, tiling: Tiling) -> bool:
@@ -111,7 +133,7 @@ def fits(nest: Nest, tiling: Tiling) -> bool:
 
 def used_rows(nest: Nest, tiling: Tiling) -> dict[MemorySpace, int]:
     """The rows of each memory that a nest takes."""
-    used = {nest.result.memory: result_rows(nest, tiling.parts)}
+    used = {nest.result.memory: result_rows(nest, tiling.parts) * (1 + tiling.starts_ahead(nest))}
     outer = tiling.outer(nest)
     for copy, level in zip(nest.copies, tiling.levels, strict=True):
         rows = copy.buffer.rows(_sizes_of(nest, copy.buffer, tiling, outer[: level + 1]))
@@ -156,47 +178,72 @@ def _copies(nest: Nest, copy: CopiedOperand, tiling: Tiling, fixed: Sequence[int
     """The instructions of one run of a copy."""
     tile = dict(zip(copy.buffer.dims, copy.copy.written.shape, strict=True))
     sizes = _sizes_of(nest, copy.buffer, tiling, fixed)
-    return prod(-(-size // tile.get(dim, 1)) for dim, size in enumerate(sizes))
+    return prod(copy.count(dim, size, tile.get(dim, 1)) for dim, size in enumerate(sizes))
 
 
 def cycles(nest: Nest, tiling: Tiling) -> float:
     """About the cycles of a nest.
 
-    From the inside out, a loop takes for each iteration what its body computes, or what is copied in it if that is more
-    and runs ahead; a copy of more instructions than its unit's queue holds them all up, unless those that compute have
-    enough in theirs.
+    From the inside out, a loop takes for each iteration what its body computes, or what is moved in it if that is more
+    and runs ahead; instructions beyond what the queue of their unit holds keep all others from being issued, unless
+    those that compute have enough in theirs.
     """
     outer, unit = tiling.outer(nest), nest.role.instruction.unit
-    fixed = {*outer}
+    fixed, last = {*outer}, tiling.last_spatial(nest)
     time = float(nest.role.cycles) * prod(
         tiling.parts[a] if a in fixed else axis.tiles for a, axis in enumerate(nest.axes)
     )
-    queued = unit.queue * nest.role.cycles
-    spatial = [n for n, a in enumerate(outer) if nest.axes[a].kind == "S"]
-    last = spatial[-1] if spatial else -1
+    queued = float(unit.queue * nest.role.cycles)
     for level in range(len(outer) - 1, -2, -1):
-        here = [c for c, at in zip(nest.copies, tiling.levels, strict=True) if at == level]
-        load, burst, latency = 0.0, 0.0, 0
-        for copy in here:
-            count = _copies(nest, copy, tiling, outer[: level + 1])
-            load += count * copy.copy.cycles
-            burst += max(0, count - copy.copy.instruction.unit.queue) * copy.copy.cycles
-            latency = max(latency, copy.copy.instruction.latency)
+        work, latency = _Work(unit), 0
+        for copy, at in zip(nest.copies, tiling.levels, strict=True):
+            if at == level:
+                work.add(copy.copy, _copies(nest, copy, tiling, outer[: level + 1]), copy.cycles)
+                latency = max(latency, copy.copy.instruction.latency)
         if level == last:
-            time += _boundary_cycles(nest, tiling, queued)
+            time += _boundary_cycles(nest, tiling, queued, work)
         trips = tiling.trips(nest, outer[level]) if level >= 0 else 1
         if tiling.ahead and level >= 0:
-            time = trips * max(time + max(0.0, burst - queued), load) + load + latency
+            time = trips * max(time + max(0.0, work.blocked - queued), work.longest) + work.longest + latency
         else:
-            time = trips * (time + load + latency * bool(here))
+            time = trips * (time + work.longest + latency)
     return time
 
 
-def _boundary_cycles(nest: Nest, tiling: Tiling, queued: int) -> float:
-    """The cycles of a part before its first term and after its last one."""
+class _Work:
+    """What units beside the one that computes do in an iteration of a loop."""
+
+    def __init__(self, computes: ExecutionUnit):
+        self.computes = computes
+        self.counts: dict[ExecutionUnit, tuple[int, float]] = {}
+
+    def add(self, role: Role, count: int, cycles: float) -> None:
+        """Add instructions, with the cycles of one."""
+        before, busy = self.counts.get(role.instruction.unit, (0, 0.0))
+        self.counts[role.instruction.unit] = before + count, busy + count * cycles
+
+    @property
+    def longest(self) -> float:
+        """The cycles of the unit that has most to do."""
+        return max((busy for _, busy in self.counts.values()), default=0.0)
+
+    @property
+    def blocked(self) -> float:
+        """The cycles for which no other instruction is issued, as the queue of a unit is full."""
+        return sum(busy * max(0, n - unit.queue) / n for unit, (n, busy) in self.counts.items() if n)
+
+
+def _boundary_cycles(nest: Nest, tiling: Tiling, queued: float, work: _Work) -> float:
+    """The cycles of a part before its first term and after its last one; `work` gets what runs beside the sums."""
     tiles = prod(tiling.parts[a] for a, axis in enumerate(nest.axes) if axis.kind == "S")
-    fill = 0.0 if nest.fill is None else float(tiles * nest.fill.cycles)
-    store = nest.store
+    fill, store = nest.fill, nest.store
+    if fill is not None and tiling.starts_ahead(nest):
+        work.add(store, tiles, store.cycles)
+        if fill.instruction.unit == work.computes:
+            return float(tiles * fill.cycles)
+        work.add(fill, tiles, fill.cycles)
+        return 0.0
+    start = 0.0 if fill is None else float(tiles * fill.cycles + fill.instruction.latency)
     exposed = max(0, tiles - store.instruction.unit.queue) * store.cycles - queued
     behind = 0.0 if nest.behind is None else nest.behind.cycles_behind([tiling.parts[a] for a in nest.behind_axes])
-    return fill + behind + max(0.0, float(exposed)) + store.cycles + store.instruction.latency
+    return start + behind + max(0.0, exposed) + store.cycles + store.instruction.latency
