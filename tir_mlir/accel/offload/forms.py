@@ -98,7 +98,8 @@ def _convolution(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[LayerFor
 
     window = {name: attrs[name] for name in ("strides", "padding", "dilation")}
     window |= {"pad_value": value, "kernel": list(taps)}
-    return [LayerForm(program, 3, operands), _patches(layer, dtypes, window, taps)]
+    forms = [LayerForm(program, 3, operands), _patches(layer, dtypes, window, taps)]
+    return forms if max(strides) == 1 else forms[::-1]  # no copy reads rows with steps: the CPU copies them anyway
 
 
 def _pixels(layer: NodeCall, dtypes: tuple[str, str, str]) -> LayerForm:
