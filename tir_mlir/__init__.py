@@ -81,7 +81,10 @@ _PACKAGES = (
 __path__ = sources.SEARCHED
 implemented_in(
     {
-        "tir_mlir.accel.machine": {"Machine.interpret": "tir_mlir.accel.interpreted_run"},
+        "tir_mlir.accel.machine": {
+            "Machine.check": "tir_mlir.accel.checks.check_instructions",
+            "Machine.interpret": "tir_mlir.accel.interpreted_run",
+        },
         "tir_mlir.accel.mapping.mapping": {"search_mapping": "tir_mlir.tune.search.mappings"},
         "tir_mlir.build": {"check_machine_code": "tir_mlir.interpreter.machine_code"},
         "tir_mlir.dialect.computation.intrinsics": {

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,16 +24,15 @@ from tir_mlir.accel.checks.trials import (
     values_of_kind,
 )
 from tir_mlir.accel.instruction import MachineInstruction
+from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.operands import Field, Tile
 from tir_mlir.accel.semantics import Array, Mask, Points, accessed_elements, model_arguments, model_of
 from tir_mlir.accel.tile_rows import tile_view
 from tir_mlir.dialect.diagnostics import BuildError, InternalError, MachineError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.equivalence.work import work_of
+from tir_mlir.extensions import implement
 from tir_mlir.processes.forked import Ending, run_forked
-
-if TYPE_CHECKING:
-    from tir_mlir.accel.machine import Machine
 
 _SECONDS, _MEMORY = 20.0, 4 << 30
 """Limits of the C of one instruction."""
@@ -71,8 +69,14 @@ class MachineCheck:
     __repr__ = __str__
 
 
+@implement(Machine.check)
 def check_instructions(
-    machine: Machine, source: str | Path | None, state: Mapping[str, str], only: Sequence[str], seed: int
+    machine: Machine,
+    source: str | Path | None = None,
+    *,
+    state: Mapping[str, str] | None = None,
+    only: Sequence[str] = (),
+    seed: int = 0,
 ) -> MachineCheck:
     """See `Machine.check`."""
     described = [i for i in machine.instructions.values() if i.intrinsic is not None]
@@ -92,7 +96,7 @@ def check_instructions(
         model_of(instruction)  # compiled here, once
     differences: dict[str, str] = {}
     calls: dict[str, int] = {}
-    with compiled_model(machine, source, state) as model:
+    with compiled_model(machine, source, state or {}) as model:
         for number, instruction in enumerate(described):
             if only and instruction.name not in only:
                 continue
