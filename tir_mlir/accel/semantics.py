@@ -77,18 +77,25 @@ def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, str]]:
         return scalar_params.extent_limits(instruction.intrinsic.form())
 
 
+def touched_shape(instruction: MachineInstruction, tile: Tile, numbers: Mapping[str, int | float]) -> tuple[int, ...]:
+    """How much of a tile an instruction touches at most, where its sizes are these numbers."""
+    limits = extent_limits(instruction).get(tile.name, {})
+    return tuple(min(n, int(numbers[limits[d]])) if d in limits else n for d, n in enumerate(tile.shape))
+
+
 def accessed_elements(instruction: MachineInstruction, numbers: Mapping[str, int | float]) -> dict[str, Mask]:
-    """Which elements of each tile an instruction reads or writes, where its sizes are these numbers."""
+    """Which elements of what it touches of each tile an instruction reads or writes, where its sizes are these
+    numbers."""
     sizes = tuple(int(numbers[n.name]) for n in instruction.numbers if n.high is not None)
     return _accessed_elements(instruction, sizes)
 
 
 @lru_cache(maxsize=4096)
 def _accessed_elements(instruction: MachineInstruction, limits: tuple[int, ...]) -> dict[str, Mask]:
-    found = {t.name: np.zeros(t.shape, bool) for t in instruction.tiles}
     if instruction.intrinsic is None:
-        return found
+        return {}
     numbers = dict(zip((n.name for n in instruction.numbers if n.high is not None), limits, strict=True))
+    found = {t.name: np.zeros(touched_shape(instruction, t, numbers), bool) for t in instruction.tiles}
     with enter_context():
         form = instruction.intrinsic.form()
         sizes = {p.value: Index.constant(numbers.get(p.name, 0)) for p in form.sizes}

@@ -26,7 +26,15 @@ from tir_mlir.accel.checks.trials import (
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.operands import Field, Tile
-from tir_mlir.accel.semantics import Array, Mask, Points, accessed_elements, model_arguments, model_of
+from tir_mlir.accel.semantics import (
+    Array,
+    Mask,
+    Points,
+    accessed_elements,
+    model_arguments,
+    model_of,
+    touched_shape,
+)
 from tir_mlir.accel.tile_rows import tile_view
 from tir_mlir.dialect.diagnostics import BuildError, InternalError, MachineError
 from tir_mlir.dialect.ir import enter_context
@@ -259,19 +267,19 @@ class _InstructionComparison:
             if tile.memory is None:
                 continue
             rows = trial.row_numbers(tile).reshape(-1)
-            count = rows.size * prod(tile.row)
-            values = values_of_kind(trial, tile.dtype, count, self.random)
+            width = prod(tile.row)
+            values = values_of_kind(trial, tile.dtype, rows.size * width, self.random)
             for state in (self.loaded.memories, self.expected):
-                state[tile.memory.name].view(np.dtype(tile.dtype))[rows] = values.reshape(rows.size, -1)
+                state[tile.memory.name].view(np.dtype(tile.dtype))[rows] = values.reshape(rows.size, width)
 
     def _host_tile(self, trial: InstructionTrial, tile: Tile, accessed: Mask) -> _HostTile:
         strides = trial.strides[tile.name]
-        offsets = _offsets(tile, strides)
+        offsets = _offsets(accessed.shape, strides)
         count = int(offsets[accessed].max()) + 1 if accessed.any() else 0
-        whole = int(offsets.max()) + 1
+        whole = int(offsets.max(initial=0)) + 1
         dtype = np.dtype(tile.dtype)
         values = np.full(whole * dtype.itemsize, _FILL if dtype.kind != "b" else 1, np.uint8).view(dtype)
-        values[offsets.reshape(-1)] = values_of_kind(trial, tile.dtype, prod(tile.shape), self.random)
+        values[offsets.reshape(-1)] = values_of_kind(trial, tile.dtype, offsets.size, self.random)
         key = (tile.name, 1 << (whole * dtype.itemsize).bit_length())
         if key not in self.guarded:
             self.guarded[key] = GuardedMemory(key[1])
@@ -328,17 +336,18 @@ class _InstructionComparison:
             )
 
 
-def _offsets(tile: Tile, strides: Sequence[int]) -> Points:
+def _offsets(shape: Sequence[int], strides: Sequence[int]) -> Points:
     """The elements of a tile, counted from its first one."""
-    return np.tensordot(np.array(strides), np.indices(tile.shape), 1)
+    return np.tensordot(np.array(strides), np.indices(shape), 1)
 
 
 def _host_differences(trial: InstructionTrial, tile: Tile, host: _HostTile) -> Iterator[str]:
     got, meant = host.given.view(host.expected.dtype), host.expected[: host.count]
     if np.array_equal(got.view(np.uint8), meant.view(np.uint8)):
         return
-    offsets = _offsets(tile, trial.strides[tile.name]).reshape(-1)
-    inside: Mask = np.zeros(max(host.count, int(offsets.max()) + 1), bool)
+    shape = touched_shape(trial.instruction, tile, trial.numbers)
+    offsets = _offsets(shape, trial.strides[tile.name]).reshape(-1)
+    inside: Mask = np.zeros(max(host.count, int(offsets.max(initial=0)) + 1), bool)
     inside[offsets] = True
     loose = inside[: host.count] if "w" in tile.access else np.zeros(host.count, bool)
     same = _agree(got, meant, _terms(trial.instruction)) & loose
@@ -347,7 +356,7 @@ def _host_differences(trial: InstructionTrial, tile: Tile, host: _HostTile) -> I
         if not inside[offset]:
             yield f"the C writes {int(offset)} elements behind the start of {tile.name}, which is between its rows"
             continue
-        index = ", ".join(str(int(i)) for i in np.unravel_index(int(np.argmax(offsets == offset)), tile.shape))
+        index = ", ".join(str(int(i)) for i in np.unravel_index(int(np.argmax(offsets == offset)), shape))
         wrong = "" if "w" in tile.access else f": the description does not write {tile.name}"
         yield f"{tile.name}[{index}] is {got[offset]}; the description gives {meant[offset]}{wrong}"
 

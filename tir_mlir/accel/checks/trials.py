@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import lcm
+from math import lcm, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import Assumption, Between, Field, MemorySpace, Number, Stride, Tile
 from tir_mlir.accel.program import COMPARISONS
-from tir_mlir.accel.semantics import Array, Points, model_of
+from tir_mlir.accel.semantics import Array, Points, model_of, touched_shape
 from tir_mlir.accel.tile_rows import TileRows
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.ir import enter_context
@@ -32,10 +32,13 @@ _MOST_SIZES = 33
 _FEWEST = 10
 _SMALL = 256
 """Elements of a tile below which an instruction is called more often."""
+_LARGE = 1 << 16
+"""Elements of a tile above which an instruction is called with smaller sizes."""
 _SEQUENCES, _LENGTH = 12, 8
 _ATTEMPTS = 50
 
 Numbers = dict[str, int | float]
+Strides = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class InstructionTrial:
     numbers: Numbers
     rows: dict[str, int] = field(default_factory=dict)
     """First rows of its tiles in memories of the machine."""
-    strides: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    strides: Strides = field(default_factory=dict)
     """Of its tiles, in elements, or in rows of a memory of the machine; those inside of a row are 0."""
     kind: int = 0
     """Of the data in its tiles: an index of KINDS."""
@@ -70,7 +73,7 @@ class InstructionTrial:
 
     def tile_rows(self, tile: Tile) -> TileRows:
         """The rows of a memory that a tile takes."""
-        return TileRows(tile.grid, self.strides[tile.name][: len(tile.grid)])
+        return _tile_rows(self.instruction, tile, self.numbers, self.strides)
 
     def row_numbers(self, tile: Tile) -> Points:
         """Their numbers, by the first indices of the tile."""
@@ -107,10 +110,9 @@ def single_trials(
     kinds = kinds_of(instruction)
     for count, sizes in enumerate(_sizes(instruction, kinds, random)):
         kind = count % kinds
-        numbers = _numbers(instruction, sizes, kind, random)
-        strides = _strides(instruction, count, numbers, random)
+        numbers, strides = _numbers_and_strides(instruction, sizes, kind, count, random)
         where = ("first", "last", "same")[count] if count < 3 else "any"
-        rows = place_rows(machine, instruction, strides, where, random)
+        rows = place_rows(machine, instruction, numbers, strides, where, random)
         yield InstructionTrial(instruction, numbers, rows, strides, kind, count % 2 == 0)
 
 
@@ -124,9 +126,8 @@ def sequence_trials(machine: Machine, random: np.random.Generator) -> Iterator[l
             kind = int(random.integers(min(RUNS, kinds_of(instruction))))
             limits = [n for n in instruction.numbers if n.high is not None]
             sizes: Numbers = {n.name: int(random.integers((n.high or 0) // 2, (n.high or 0) + 1)) for n in limits}
-            numbers = _numbers(instruction, sizes, kind, random)
-            strides = _strides(instruction, 1, numbers, random)
-            rows = place_rows(machine, instruction, strides, "near", random)
+            numbers, strides = _numbers_and_strides(instruction, sizes, kind, 1, random)
+            rows = place_rows(machine, instruction, numbers, strides, "near", random)
             trials.append(InstructionTrial(instruction, numbers, rows, strides, kind, count % 2 == 0, is_fresh=False))
         yield trials
 
@@ -150,6 +151,39 @@ def _sizes(instruction: MachineInstruction, kinds: int, random: np.random.Genera
     few = max((np.prod(t.shape) for t in instruction.tiles), default=0) < _SMALL
     for _ in range(0 if limits else _FEWEST * (4 if few else 1)):
         yield {}
+
+
+def _numbers_and_strides(
+    instruction: MachineInstruction, sizes: Numbers, kind: int, count: int, random: np.random.Generator
+) -> tuple[Numbers, Strides]:
+    """Values of all numbers, and strides: with smaller sizes, the largest one first, where tiles do not fit."""
+    while True:
+        numbers = _numbers(instruction, sizes, kind, random)
+        strides = _strides(instruction, count, numbers, random)
+        largest = max(sizes, key=sizes.__getitem__, default=None)
+        if largest is None or not sizes[largest] or _fits(instruction, numbers, strides):
+            return numbers, strides
+        sizes = {**sizes, largest: int(sizes[largest]) // 2}
+
+
+def _fits(instruction: MachineInstruction, numbers: Numbers, strides: Strides) -> bool:
+    """Whether the tiles of an instruction fit their memories, and are not too large to compare them often."""
+    rows: dict[MemorySpace, int] = {}
+    for tile in instruction.tiles:
+        if prod(touched_shape(instruction, tile, numbers)) > _LARGE:
+            return False
+        if tile.memory is not None:
+            span = _tile_rows(instruction, tile, numbers, strides).span
+            rows[tile.memory] = rows.get(tile.memory, 0) + span
+    return all(count <= memory.rows for memory, count in rows.items())
+
+
+def _tile_rows(
+    instruction: MachineInstruction, tile: Tile, numbers: Mapping[str, int | float], strides: Strides
+) -> TileRows:
+    """The rows of a memory that an instruction touches of a tile."""
+    grid = len(tile.grid)
+    return TileRows(touched_shape(instruction, tile, numbers)[:grid], strides[tile.name][:grid])
 
 
 def _numbers(instruction: MachineInstruction, sizes: Numbers, kind: int, random: np.random.Generator) -> Numbers:
@@ -260,7 +294,8 @@ def _is_true(assumption: Assumption, values: Mapping[str, int | float]) -> bool:
 def place_rows(
     machine: Machine,
     instruction: MachineInstruction,
-    strides: Mapping[str, Sequence[int]],
+    numbers: Mapping[str, int | float],
+    strides: Strides,
     where: str,
     random: np.random.Generator,
 ) -> dict[str, int]:
@@ -271,7 +306,7 @@ def place_rows(
     found: dict[str, int] = {}
     for memory in machine.spaces.values():
         tiles = [t for t in instruction.tiles if t.memory == memory]
-        spans = {t.name: TileRows(t.grid, tuple(strides[t.name][: len(t.grid)])).span for t in tiles}
+        spans = {t.name: _tile_rows(instruction, t, numbers, strides).span for t in tiles}
         read = [t.name for t in tiles if "w" not in t.access] if where == "same" else []
         separate = [*read[:1], *(t.name for t in tiles if t.name not in read)]
         if sum(spans[name] for name in separate) > memory.rows:
