@@ -129,8 +129,9 @@ class MachineFunction:
     def verify(self) -> ProgramProof:
         """Prove that the program with its addresses and registers does what its schedule does: each instruction of a
         run has the operands of the schedule, inside of their buffers, each row that it reads was written last for the
-        same buffer, and registers have the values it needs. `Schedule.verify` proves the schedule. The result is true
-        if so; else its text names instruction, row, loops and line, and what wrote or set the wrong value."""
+        same buffer, registers have the values it needs, and waits and tokens order what hardware does not.
+        `Schedule.verify` proves the schedule. The result is true if so; else its text names instruction, row, loops and
+        line, and what wrote or set the wrong value."""
         from tir_mlir.accel.checks.verify_program import verify_program
 
         return verify_program(self.placed, self._scheduled())

@@ -12,7 +12,7 @@ import numpy as np
 
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.cores import loop_over_cores
-from tir_mlir.accel.operands import Number
+from tir_mlir.accel.operands import FLAGS, Number
 from tir_mlir.accel.program import (
     Allocate,
     Clipped,
@@ -218,12 +218,23 @@ class _Printer:
             kind = next((n for n in issue.instruction.numbers if n.name == name), None)
             return self._value(issue.numbers[name], kind)
         address = issue.tiles.get(name)
+        if slot[0] == FLAGS and self.program.machine.passes_tokens_by_flags(issue.instruction.unit):
+            return self._flags(issue)
         if address is None:
             operands = ", ".join(o.name for o in issue.instruction.operands)
             raise IntrinError(f"the call of {issue.instruction} has {slot[0]}; its operands are {operands}")
         if dimension is not None:
             return self._index(address.strides[int(dimension)])
         return self._row(address) if is_row else self._pointer(address)
+
+    def _flags(self, issue: Issue) -> str:
+        """The flags that are set, each where its conditions hold."""
+        texts: list[str] = []
+        for flag in issue.flags:
+            tests = [condition_text(self._bound_variables(e), is_equality) for e, is_equality in flag.conditions]
+            (name,) = flag.passes.calls
+            texts.append(f"({' && '.join(tests)} ? {name} : 0)" if tests else name)
+        return " | ".join(texts) or "0"
 
     def _row(self, address: TileAddress) -> str:
         if address.buffer.memory is None:

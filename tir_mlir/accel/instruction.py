@@ -54,6 +54,11 @@ class MachineInstruction:
     def numbers(self) -> list[Number]:
         return [o for o in self.operands if isinstance(o, Number)]
 
+    @property
+    def puts_token(self) -> bool:
+        """Whether it puts a token into its queue; else it takes one."""
+        return self.tokens is not None and self.unit == self.tokens.producer
+
     def duration(self, numbers: Mapping[str, int | float]) -> int:
         """The cycles for which it occupies its unit."""
         return self.cycles(**numbers) if callable(self.cycles) else self.cycles or 0

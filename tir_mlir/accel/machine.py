@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tir_mlir import target
 from tir_mlir.accel.instruction import Cycles, MachineInstruction
 from tir_mlir.accel.operands import (
+    FLAGS,
     Between,
     ExecutionUnit,
     Field,
@@ -170,13 +171,24 @@ class Machine(AnyTarget):
         return self.instructions[name]
 
     def tokens(
-        self, producer: ExecutionUnit, consumer: ExecutionUnit, *, put: str, take: str, depth: int
+        self,
+        producer: ExecutionUnit,
+        consumer: ExecutionUnit,
+        *,
+        put: str,
+        take: str,
+        depth: int,
+        by_flags: bool = False,
     ) -> tuple[MachineInstruction, MachineInstruction]:
         """Describe a queue of tokens by which one unit waits for another one.
 
         put: the call that lets the producer put a token into it when its earlier instructions are complete, and wait
         while it holds `depth` of them. take: the call that lets the consumer wait for a token and remove it. A program
-        gets the calls that it needs. Returns both instructions. Errors: IntrinError.
+        gets the calls that it needs.
+
+        by_flags: instructions of both units have flags instead, whose names in C are put and take: it takes a token
+        before it starts, and puts one when it is complete. Their calls have `{flags}` for all flags that are set, as
+        `VTA_POP_PREV | VTA_PUSH_NEXT`, or 0. Returns both instructions. Errors: IntrinError.
         """
         self._check_unit(producer)
         self._check_unit(consumer)
@@ -184,7 +196,9 @@ class Machine(AnyTarget):
             raise IntrinError(f"unit {producer.name} executes in order: it needs no tokens of its own")
         if not isinstance(depth, int) or depth < 1:
             raise IntrinError(f"a queue of tokens holds a positive number of them, not {short_repr(depth)}")
-        queue = TokenQueue(producer, consumer, depth)
+        for instruction in [i for i in self.instructions.values() if by_flags and i.unit in (producer, consumer)]:
+            _check_flags(instruction)
+        queue = TokenQueue(producer, consumer, depth, by_flags)
         made: list[MachineInstruction] = []
         for verb, unit, call in (("put", producer, put), ("take", consumer, take)):
             name = f"{verb}_{queue.name}"
@@ -241,10 +255,17 @@ class Machine(AnyTarget):
             calls = (call,) if isinstance(call, str) else tuple(call)
             made = parse_instruction(self.name, func, frame, unit, calls, cycles, latency, sets)
             self._check_new(made.name, "instruction")
+            if self.passes_tokens_by_flags(unit):
+                _check_flags(made)
             self.instructions[made.name] = made
             return made
 
         return decorate
+
+    def passes_tokens_by_flags(self, unit: ExecutionUnit) -> bool:
+        """Whether instructions of a unit have flags that put and take tokens."""
+        queues = [i.tokens for i in self.instructions.values() if i.tokens is not None]
+        return any(q.by_flags and unit in (q.producer, q.consumer) for q in queues)
 
     def _check_unit(self, unit: ExecutionUnit) -> None:
         if unit not in self.units.values():
@@ -308,6 +329,16 @@ class Machine(AnyTarget):
 
     def __repr__(self) -> str:
         return f'Machine("{self.name}")'
+
+
+def _check_flags(instruction: MachineInstruction) -> None:
+    """Check that an instruction on tiles has one place for the flags that pass tokens."""
+    count = sum(call.count(FLAGS) for call in instruction.calls)
+    if instruction.intrinsic is not None and count != 1:
+        raise IntrinError(
+            f"the calls of {instruction} have {FLAGS} {count} times; instructions of unit {instruction.unit.name} pass "
+            f'tokens by flags: fix: one {FLAGS} in one of them, call="f({FLAGS}, ...)"'
+        )
 
 
 def _check_type(dtype: object, what: str) -> str:

@@ -107,10 +107,16 @@ class TokenQueue:
     consumer: ExecutionUnit
     depth: int
     """Tokens that it holds at most."""
+    by_flags: bool = False
+    """Whether flags of the units' instructions put and take tokens; else instructions of their own."""
 
     @property
     def name(self) -> str:
         return f"{self.producer.name}_to_{self.consumer.name}"
+
+
+FLAGS = "{flags}"
+"""What stands in a call for the flags that pass tokens."""
 
 
 @dataclass(frozen=True)

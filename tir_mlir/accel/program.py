@@ -138,6 +138,20 @@ class TileAddress:
     """As `start`; those inside of a row are 0."""
 
 
+Conditions = tuple[tuple[IntExpr, bool], ...]
+"""Numbers, each of which is at least 0, or 0 where it is marked so."""
+
+
+@dataclass(frozen=True)
+class TokenFlag:
+    """A flag of an instruction: it takes a token before it starts, or puts one when it is complete."""
+
+    passes: MachineInstruction
+    """What its queue is, and whether it takes or puts."""
+    conditions: Conditions
+    """When the flag is set."""
+
+
 @dataclass(eq=False)
 class Issue:
     """An instruction, with its operands."""
@@ -147,6 +161,7 @@ class Issue:
     numbers: dict[str, Value]
     line: str
     """Of the program's source."""
+    flags: list[TokenFlag] = field(default_factory=list)
 
     def required_value(self, what: Stride | Number | int) -> Value:
         """The value that a field of a register has to have for it."""
@@ -172,9 +187,9 @@ class For:
 
 @dataclass(eq=False)
 class When:
-    """A condition: each number is at least 0, or 0 where it is marked so."""
+    """A condition on loops."""
 
-    conditions: tuple[tuple[IntExpr, bool], ...]
+    conditions: Conditions
     body: list[Node] = field(default_factory=list)
 
 
@@ -290,7 +305,11 @@ class _Reader:
             self.buffers[param.value] = self._buffer(param)
             params.append(self.buffers[param.value])
         self.function_name = func.name
-        by_kernel = {i.kernel: i for i in self.machine.instructions.values() if i.waits or i.tokens}
+        by_kernel = {
+            i.kernel: i
+            for i in self.machine.instructions.values()
+            if i.waits or (i.tokens is not None and not i.tokens.by_flags)
+        }
         for call in [op for op in walk_ops.ops(func.op) if by_kernel and isa(op, CallOp)]:
             if (order := by_kernel.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)) is not None:
                 self.orders[call] = order

@@ -122,7 +122,7 @@ def compiled_model(machine: Machine, source: str | Path | None, state: Mapping[s
     names = {memory.name: state.get(memory.name) or _array_name(memory, code) for memory in machine.spaces.values()}
     if unknown := [name for name in state if name not in names]:
         raise BuildError(f"{machine} has no memory {unknown[0]}; it has {', '.join(names) or 'none'}")
-    instructions = list(machine.instructions.values())
+    instructions = [i for i in machine.instructions.values() if i.tokens is None]
     parts = ["#include <stdbool.h>", "#include <stdint.h>", code]
     for number, name in enumerate(names.values()):
         parts.append(f"void *tir_state_{number}(void) {{ return (void *)({name}); }}")

@@ -4,7 +4,7 @@
 // of the program; a lane is a unit of a core.
 #include <stdint.h>
 
-enum { WORKS, WAITS, PUSHES, TAKES };                       // kinds of instructions
+enum { WORKS, WAITS };                                      // kinds of instructions
 enum { READS = 1, WRITES = 2 };                             // what is done with a span of rows
 enum { INSTRUCTIONS, RESULT, ROWS, TOKEN, SHARED, CAUSES };  // of waiting; SHARED + n: what resources of kind n give
 enum { FINE, OVERFLOW, FULL, EMPTY, CONFLICT };             // faults
@@ -12,6 +12,7 @@ enum { FINE, OVERFLOW, FULL, EMPTY, CONFLICT };             // faults
 typedef struct {
   int64_t count;
   const int64_t *lane, *kind, *argument, *waited, *cycles, *latency; // of each instruction
+  const int64_t *marks, *fifo, *puts;                                // marks[n] .. marks[n + 1]: the tokens that it passes
   const int64_t *spans, *first, *end, *access;                       // spans[n] .. spans[n + 1]: the rows that it uses
   const int64_t *holds, *resource, *hold;                            // the same of resources, and for how long
   int64_t lanes, causes, cores;
@@ -31,7 +32,7 @@ typedef struct {
   int64_t *start;                                     // the result: of each instruction
   int64_t *stalls;                                    // of each lane and cause, in cycles
   int64_t *blocked;                                   // of each core, for the queue of each lane, then for its wait
-  int64_t fault, place;
+  int64_t fault, place, mark;                         // what is wrong, of which instruction, of which of its tokens
 } tir_accel_run;
 
 // Whether hardware keeps the order of what a lane does with a row, and what another one does after it.
@@ -127,21 +128,24 @@ static void hold_ports(tir_accel_run *run, int64_t n, int64_t start) {
   }
 }
 
-// The cycle from which on the token of an instruction is there, or there is room for it; -1: never.
-static int64_t token_ready(tir_accel_run *run, int64_t n) {
-  int64_t fifo = run->argument[n], at = run->tokens[fifo];
-  if (run->kind[n] == TAKES)
+// The cycle from which on a token of an instruction is there, or there is room for it; -1: never.
+static int64_t token_ready(const tir_accel_run *run, int64_t mark) {
+  int64_t fifo = run->fifo[mark], at = run->tokens[fifo];
+  if (!run->puts[mark])
     return run->takes[fifo] < run->pushes[fifo] ? run->pushed[at + run->takes[fifo]] : -1;
   int64_t before = run->pushes[fifo] - run->depth[fifo];
   return before < 0 ? 0 : before < run->takes[fifo] ? run->taken[at + before] : -1;
 }
 
-static void pass_token(tir_accel_run *run, int64_t n, int64_t end) {
-  int64_t fifo = run->argument[n], at = run->tokens[fifo];
-  if (run->kind[n] == TAKES)
-    run->taken[at + run->takes[fifo]++] = end;
-  else
-    run->pushed[at + run->pushes[fifo]++] = later(end, completed(run, run->lane[n], 0));
+// Take the tokens of an instruction as it starts, and put others when it and all before it are done.
+static void pass_tokens(tir_accel_run *run, int64_t n, int64_t start, int64_t done) {
+  for (int64_t m = run->marks[n]; m < run->marks[n + 1]; ++m) {
+    int64_t fifo = run->fifo[m], at = run->tokens[fifo];
+    if (run->puts[m])
+      run->pushed[at + run->pushes[fifo]++] = done;
+    else
+      run->taken[at + run->takes[fifo]++] = start;
+  }
 }
 
 // The cycle in which an instruction is issued: there is room in the queue of its lane.
@@ -164,10 +168,12 @@ static int64_t issue(tir_accel_run *run, int64_t n) {
 static void execute(tir_accel_run *run, int64_t n) {
   int64_t lane = run->lane[n], now = issue(run, n), free = run->free[lane], cause = RESULT;
   int64_t earliest = rows_ready(run, n, &cause);
-  if (run->kind[n] != WORKS) {
-    int64_t ready = token_ready(run, n);
-    if (ready < 0)
-      run->fault = run->kind[n] == TAKES ? EMPTY : FULL;
+  for (int64_t m = run->marks[n]; m < run->marks[n + 1] && !run->fault; ++m) {
+    int64_t ready = token_ready(run, m);
+    if (ready < 0) {
+      run->fault = run->puts[m] ? FULL : EMPTY;
+      run->mark = m;
+    }
     if (ready > earliest)
       earliest = ready, cause = TOKEN;
   }
@@ -184,13 +190,12 @@ static void execute(tir_accel_run *run, int64_t n) {
   }
   hold_ports(run, n, start);
   use_rows(run, n, end);
-  if (run->kind[n] != WORKS)
-    pass_token(run, n, end);
   int64_t at = run->history[lane] + run->issued[lane]++;
   int64_t earlier = run->issued[lane] > 1 ? run->done[at - 1] : 0;
   run->start[n] = run->started[at] = start;
   run->free[lane] = end;
   run->done[at] = later(earlier, end + run->latency[n]);
+  pass_tokens(run, n, start, run->done[at]);
   if (run->is_cpu[lane])
     run->now[run->core[lane]] = end;
 }
@@ -278,18 +283,23 @@ void tir_accel_known(tir_accel_run *run, int64_t *at_core, int64_t *at_lane, int
         mine[l] = dispatcher[l];
       continue;
     }
-    int64_t fifo = run->argument[n];
-    if (run->kind[n] == TAKES && run->takes[fifo] < run->pushes[fifo]) {
+    for (int64_t m = run->marks[n]; m < run->marks[n + 1]; ++m) {
+      int64_t fifo = run->fifo[m];
+      if (run->puts[m] || run->takes[fifo] >= run->pushes[fifo])
+        continue;
       const int64_t *token = at_token + (run->tokens[fifo] + run->takes[fifo]++) * lanes;
       for (int64_t l = 0; l < lanes; ++l)
         unit[l] = later(unit[l], token[l]);
     }
     for (int64_t l = 0; l < lanes; ++l)
       mine[l] = unit[l] = later(unit[l], dispatcher[l]);
-    if (run->kind[n] == PUSHES) {
+    for (int64_t m = run->marks[n]; m < run->marks[n + 1]; ++m) {
+      int64_t fifo = run->fifo[m];
+      if (!run->puts[m])
+        continue;
       int64_t *token = at_token + (run->tokens[fifo] + run->pushes[fifo]++) * lanes;
       for (int64_t l = 0; l < lanes; ++l)
-        token[l] = l == own ? run->issued[own] : unit[l];
+        token[l] = l == own ? run->issued[own] + 1 : unit[l];
     }
     run->started[run->history[own] + run->issued[own]++] = n;
   }

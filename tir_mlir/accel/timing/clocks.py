@@ -20,16 +20,20 @@ from tir_mlir.dialect.diagnostics import MachineError
 if TYPE_CHECKING:
     from tir_mlir.accel.timing.stream import Integers
 
-WORKS, WAITS, PUSHES, TAKES = range(4)
+WORKS, WAITS = range(2)
 CAUSES = ("instructions", "a result", "rows to be read", "a token", *KINDS)
 _INTERLOCKS = {"none": 0, "memories": 1, "all": 3}
+OVERFLOW, FULL, EMPTY, CONFLICT, LEFT = range(1, 6)
 _FAULTS = {
-    1: "is issued while the queue of {unit} is full, which holds {queue}; fix: a wait before it",
-    2: "puts a token into {tokens}, which holds {depth}, and nothing takes one before; this never ends",
-    3: "takes a token of {tokens}, and nothing puts one in before; this never ends",
-    4: "uses a bank while another instruction does, and {machine} cannot wait for it; fix: place the buffers in "
+    OVERFLOW: "is issued while the queue of {unit} is full, which holds {queue}; fix: a wait before it",
+    FULL: "puts a token into {tokens}, which holds {depth}, and nothing takes one before; this never ends",
+    EMPTY: "takes a token of {tokens}, and nothing puts one in before; this never ends",
+    CONFLICT: "uses a bank while another instruction does, and {machine} cannot wait for it; fix: place the buffers in "
     "other banks",
+    LEFT: "puts a token into {tokens}, and nothing takes it: a later program would; fix: no token here, or one more is "
+    "taken",
 }
+"""The texts of faults: those of clocks.c, and a token that is left."""
 
 
 @dataclass(frozen=True)
@@ -107,18 +111,23 @@ class UnitClocks:
         count = self.stream.count
         names = ("lane", "kind", "argument", "waited", "cycles", "latency")
         arrays = {name: np.zeros(count, np.int64) for name in names}
-        spans, held = _Columns(), _Columns()
+        marks, spans, held = _Columns(), _Columns(), _Columns()
         for made in self.stream.tables:
             instruction, places = made.issue.instruction, made.places
             arrays["lane"][places] = self.lane_numbers[instruction.unit, made.core]
             arrays["latency"][places] = instruction.latency
-            self._add_wait(made, arrays)
+            if instruction.waits:
+                arrays["kind"][places] = WAITS
+                arrays["argument"][places] = made.numbers.get("left", np.zeros(1, np.int64))
+                arrays["waited"][places] = sum(1 << self.lane_numbers[u, made.core] for u in instruction.waits)
+            self._add_marks(made, marks)
             uses = self._uses(made)
             arrays["cycles"][places] = uses.cycles
             held.add(places, uses.resource >= 0, uses.resource, uses.hold)
             rows = uses.rows
             access = np.broadcast_to(rows.access, rows.first.shape)
             spans.add(places, rows.end > rows.first, rows.first, rows.end, access)
+        arrays |= marks.group_by_place(count, "marks", "fifo", "puts")
         arrays |= spans.group_by_place(count, "spans", "first", "end", "access")
         return arrays | held.group_by_place(count, "holds", "resource", "hold")
 
@@ -129,15 +138,13 @@ class UnitClocks:
             self.known[key] = NodeUses(*held, row_spans(made, self.rows, self.placed))
         return self.known[key]
 
-    def _add_wait(self, made: Executions, arrays: Mapping[str, Integers]) -> None:
-        instruction, places = made.issue.instruction, made.places
-        if instruction.waits:
-            arrays["kind"][places] = WAITS
-            arrays["argument"][places] = made.numbers.get("left", np.zeros(1, np.int64))
-            arrays["waited"][places] = sum(1 << self.lane_numbers[unit, made.core] for unit in instruction.waits)
-        elif instruction.tokens is not None:
-            arrays["kind"][places] = PUSHES if instruction.unit == instruction.tokens.producer else TAKES
-            arrays["argument"][places] = self.queues[instruction.tokens, made.core]
+    def _add_marks(self, made: Executions, marks: _Columns) -> None:
+        """Add the tokens that an instruction passes: by itself, or by flags."""
+        for instruction, passes in [(made.issue.instruction, np.ones(made.count, bool)), *made.flags]:
+            if instruction.tokens is not None:
+                queue = np.full((made.count, 1), self.queues[instruction.tokens, made.core], np.int64)
+                puts = np.full((made.count, 1), instruction.puts_token, np.int64)
+                marks.add(made.places, passes[:, None], queue, puts)
 
     def _machine_arrays(self) -> dict[str, Integers]:
         """What the lanes, resources and queues are, and where each has its part of what `_state` makes."""
@@ -145,8 +152,7 @@ class UnitClocks:
         found = self.resources.found
         works = self.arrays["kind"] != WAITS
         issued = np.bincount(self.arrays["lane"][works], minlength=len(units))
-        pushes = np.bincount(self.arrays["argument"][self.arrays["kind"] == PUSHES], minlength=len(self.queues))
-        takes = np.bincount(self.arrays["argument"][self.arrays["kind"] == TAKES], minlength=len(self.queues))
+        passed = np.bincount(self.arrays["fifo"], minlength=len(self.queues))
         cores = np.array([made.core for made in self.stream.tables], np.int64)
         numbers: dict[str, Sequence[int] | Integers] = {
             "queue": [u.queue for u in units],
@@ -160,7 +166,7 @@ class UnitClocks:
             "refuses": [r.refuses for r in found],
             "depth": [queue.depth for queue, _ in self.queues],
             "history": _offsets(issued),
-            "tokens": _offsets(pushes + takes),
+            "tokens": _offsets(passed),
             "stop": np.cumsum(np.bincount(cores[self.stream.table], minlength=self.stream.cores)),
         }
         return {name: np.array(values, np.int64) for name, values in numbers.items()}
@@ -192,17 +198,23 @@ class UnitClocks:
         run, state = self.prepare()
         cycles = native.clock(run)
         if run.fault:
-            raise self._fault(run.fault, run.place)
+            is_of_token = run.fault in (FULL, EMPTY)
+            raise self.token_fault(run.fault, run.mark) if is_of_token else self._fault(run.fault, run.place)
         stalls = state["stalls"].reshape(len(self.lanes), len(CAUSES))
         blocked = state["blocked"].reshape(self.stream.cores, 2, len(self.lanes))
         return Times(cycles, state["start"], self.arrays["cycles"], stalls, blocked)
 
-    def _fault(self, fault: int, place: int) -> MachineError:
-        instruction = self.stream.tables[self.stream.table[place]].issue.instruction
-        tokens = instruction.tokens
+    def token_fault(self, fault: int, mark: int) -> MachineError:
+        """What is wrong with the n-th token that is put or taken."""
+        queue, _ = list(self.queues)[self.arrays["fifo"][mark]]
+        place = int(np.searchsorted(self.arrays["marks"], mark, "right")) - 1
+        return self._fault(fault, place, queue)
+
+    def _fault(self, fault: int, place: int, tokens: TokenQueue | None = None) -> MachineError:
+        unit = self.stream.tables[self.stream.table[place]].issue.instruction.unit
         text = _FAULTS[fault].format(
-            unit=instruction.unit.name,
-            queue=instruction.unit.queue,
+            unit=unit.name,
+            queue=unit.queue,
             tokens=tokens and tokens.name,
             depth=tokens and tokens.depth,
             machine=self.machine,

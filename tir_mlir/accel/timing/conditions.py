@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tir_mlir.accel.program import Conditions
 from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from tir_mlir.accel.timing.stream import Integers
 
-Conditions = tuple[tuple[IntExpr, bool], ...]
-"""Those of a `When`."""
 FREE = np.iinfo(np.int64).max
 """The value of an iteration in which nothing has to be done."""
 MOST = 4

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from tir_mlir.accel.timing.stream import Integers
 
 _FIELDS = (
-    "count: lane kind argument waited cycles latency spans first end access holds resource hold "
+    "count: lane kind argument waited cycles latency marks fifo puts spans first end access holds resource hold "
     "lanes: causes: cores: queue strict core interlocked fenced is_cpu dispatch: host: ports cause refuses depth "
     "history tokens next stop now free issued started done written writer read port pushes takes pushed taken "
-    "start stalls blocked fault: place:"
+    "start stalls blocked fault: place: mark:"
 )
 """Those of tir_accel_run: with a colon a number, else an array."""
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tir_mlir.accel.operands import ExecutionUnit
-from tir_mlir.accel.program import For, Issue, MachineProgram, Node, When, walk
-from tir_mlir.accel.timing.conditions import Conditions
+from tir_mlir.accel.program import Conditions, For, Issue, MachineProgram, Node, When, walk
 from tir_mlir.accel.timing.stream import STATEMENTS, read_stream
 from tir_mlir.dialect.symbolic import names_in
 

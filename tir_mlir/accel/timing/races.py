@@ -11,7 +11,7 @@ import numpy as np
 
 from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.timing import native
-from tir_mlir.accel.timing.clocks import WAITS, UnitClocks
+from tir_mlir.accel.timing.clocks import EMPTY, LEFT, WAITS, UnitClocks
 from tir_mlir.dialect.diagnostics import MachineError
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Order:
 def check_order(clocks: UnitClocks) -> None:
     """Check that waits and tokens order what hardware does not.
 
-    Errors: MachineError for a race, and for a wait that never waits for anything.
+    Errors: MachineError for a race, for a wait that never waits for anything, and for a token that is missing or left.
     """
     order = Order(clocks)
     for made in clocks.stream.tables:
@@ -155,6 +155,18 @@ def check_order(clocks: UnitClocks) -> None:
     race = order.first_race()
     if race is not None:
         raise MachineError(order.describe(race))
+    for number in range(len(clocks.queues)):
+        _check_tokens(clocks, number)
+
+
+def _check_tokens(clocks: UnitClocks, number: int) -> None:
+    """Check that each token of a queue was put before it is taken, and that none is left at the end."""
+    marks = np.flatnonzero(clocks.arrays["fifo"] == number)
+    there = np.cumsum(2 * clocks.arrays["puts"][marks] - 1)
+    if (there < 0).any():
+        raise clocks.token_fault(EMPTY, int(marks[np.argmax(there < 0)]))
+    if len(there) and there[-1]:
+        raise clocks.token_fault(LEFT, int(marks[clocks.arrays["puts"][marks] == 1][-1]))
 
 
 def _check_used(order: Order, unit: ExecutionUnit, core: int, places: Integers, left: Integers) -> None:

@@ -7,7 +7,7 @@ time that it is issued.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,7 +15,18 @@ import numpy as np
 from tir_mlir.accel.cores import iterations_by_core
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import ExecutionUnit
-from tir_mlir.accel.program import Allocate, Clipped, For, HostCode, Issue, MachineProgram, Node, Value, When
+from tir_mlir.accel.program import (
+    Allocate,
+    Clipped,
+    Conditions,
+    For,
+    HostCode,
+    Issue,
+    MachineProgram,
+    Node,
+    Value,
+    When,
+)
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.symbolic import IntExpr, as_expr, evaluate
 
@@ -47,6 +58,8 @@ class Executions:
     """The operands that are numbers."""
     places: Integers
     """Its places among all instructions of the run."""
+    flags: list[tuple[MachineInstruction, NDArray[np.bool_]]] = field(default_factory=list)
+    """What passes tokens by its flags, and each time whether it does."""
     statements: HostCode | None = None
     """What it is if it is not an instruction."""
 
@@ -170,11 +183,7 @@ def _loop(loop: For, loops: tuple[str, ...], values: Mapping[str, Integers], cou
 
 
 def _condition(node: When, loops: tuple[str, ...], values: Mapping[str, Integers], count: int) -> _Read:
-    holds = np.ones(count, bool)
-    for condition, is_equality in node.conditions:
-        number = _number(condition, values, count)
-        holds &= number == 0 if is_equality else number >= 0
-    kept = np.flatnonzero(holds)
+    kept = np.flatnonzero(_holds(node.conditions, values, count))
     inside, parts = _body(node.body, loops, {name: v[kept] for name, v in values.items()}, len(kept))
     issued = np.zeros(count, np.int64)
     issued[kept] = inside
@@ -183,11 +192,21 @@ def _condition(node: When, loops: tuple[str, ...], values: Mapping[str, Integers
     return issued, parts
 
 
+def _holds(conditions: Conditions, values: Mapping[str, Integers], count: int) -> NDArray[np.bool_]:
+    """In which iterations conditions hold."""
+    holds = np.ones(count, bool)
+    for condition, is_equality in conditions:
+        number = _number(condition, values, count)
+        holds &= number == 0 if is_equality else number >= 0
+    return holds
+
+
 def _issue(issue: Issue, loops: tuple[str, ...], values: Mapping[str, Integers], count: int) -> _Read:
     iterations = np.stack([values[name] for name in loops], 1) if loops else np.zeros((count, 0), np.int64)
     starts = {name: _number(tile.start, values, count) for name, tile in issue.tiles.items()}
     numbers = {name: _value(value, values, count) for name, value in issue.numbers.items()}
-    made = Executions(0, issue, loops, iterations, starts, numbers, np.zeros(count, np.int64))
+    flags = [(flag.passes, _holds(flag.conditions, values, count)) for flag in issue.flags]
+    made = Executions(0, issue, loops, iterations, starts, numbers, np.zeros(count, np.int64), flags)
     return np.ones(count, np.int64), [_Part(made, np.arange(count))]
 
 

@@ -49,7 +49,13 @@ def synchronize(placed: PlacedProgram) -> PlacedProgram:
 
 
 def _copy(body: Sequence[Node]) -> list[Node]:
-    return [replace(n, body=_copy(n.body)) if isinstance(n, For | When) else n for n in body]
+    return [_copy_node(n) for n in body]
+
+
+def _copy_node(node: Node) -> Node:
+    if isinstance(node, For | When):
+        return replace(node, body=_copy(node.body))
+    return replace(node, flags=list(node.flags)) if isinstance(node, Issue) else node
 
 
 class _Writer:
@@ -85,10 +91,12 @@ class _Writer:
     def _add_tokens(self, order: Order, made: Executions, lane: int) -> bool:
         """Let the unit of an instruction wait for a lane by tokens, where there is a queue and they can be told."""
         producer, consumer = order.clocks.lanes[lane].unit, made.issue.instruction.unit
-        if producer == consumer or token_queue(self.program, producer, consumer) is None:
+        queue = token_queue(self.program, producer, consumer)
+        if producer == consumer or queue is None:
             return False
+        assert queue[0].tokens is not None
         choices: list[tuple[tuple[int, int], Tokens]] = []
-        for is_outermost in (True, False):
+        for is_outermost in (False,) if queue[0].tokens.by_flags else (True, False):
             tokens = find_tokens(order, self.program, producer, consumer, is_outermost)
             if tokens is not None and (cost := self._cost_of(tokens)) is not None:
                 choices.append((cost, tokens))

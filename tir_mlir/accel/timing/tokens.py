@@ -9,7 +9,7 @@ import numpy as np
 
 from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import ExecutionUnit
-from tir_mlir.accel.program import Issue, MachineProgram, Node, When
+from tir_mlir.accel.program import Conditions, Issue, MachineProgram, Node, TokenFlag, When
 from tir_mlir.accel.timing.conditions import subset
 from tir_mlir.accel.timing.places import TextPlace, executions, places_around
 
@@ -25,24 +25,53 @@ class _Site:
     """A place of the text, and in which of its executions a token is put or taken."""
 
     place: TextPlace
-    line: str
+    issue: Issue
     names: tuple[str, ...]
     entries: list[tuple[int, ...]] = field(default_factory=list)
     """The values of the loops around it, for all executions."""
     chosen: set[tuple[int, ...]] = field(default_factory=set)
 
-    def nodes(self, instruction: MachineInstruction) -> list[Node] | None:
-        """What puts or takes a token in the chosen executions; None if no condition tells these from the others."""
+    def passage(self, instruction: MachineInstruction) -> _Passage | None:
+        """What puts or takes a token in the chosen executions; None if no condition tells these from the others, or if
+        a flag is set by another token."""
+        found = self._conditions()
+        if found is None:
+            return None
+        assert instruction.tokens is not None
+        if instruction.tokens.by_flags:
+            is_set = any(flag.passes == instruction for flag in self.issue.flags)
+            return None if is_set else _Passage(self, flags=[TokenFlag(instruction, c) for c in found])
+        nodes: list[Node] = []
+        for conditions in found:
+            one = Issue(instruction, {}, {}, self.issue.line)
+            nodes.append(When(conditions, [one]) if conditions else one)
+        return _Passage(self, nodes, is_behind=instruction.puts_token)
+
+    def _conditions(self) -> list[Conditions] | None:
+        """Conditions, of which one holds in the chosen executions, and none in the others."""
         entries = np.array(self.entries, np.int64).reshape(len(self.entries), len(self.names))
         found = subset(self.names, entries, np.array([e in self.chosen for e in self.entries], bool))
         if found is None:
             return None
-        nodes: list[Node] = []
-        for conditions in found:
-            together = tuple(dict.fromkeys((*self.place.conditions, *conditions)))
-            one = Issue(instruction, {}, {}, self.line)
-            nodes.append(When(together, [one]) if together else one)
-        return nodes
+        return [tuple(dict.fromkeys((*self.place.conditions, *conditions))) for conditions in found]
+
+
+@dataclass(eq=False)
+class _Passage:
+    """What passes tokens at a place of the text: instructions, or flags of the one that is there."""
+
+    site: _Site
+    nodes: list[Node] = field(default_factory=list)
+    flags: list[TokenFlag] = field(default_factory=list)
+    is_behind: bool = False
+
+    def insert(self, program: MachineProgram) -> None:
+        self.site.place.insert(program, self.nodes, self.is_behind)
+        self.site.issue.flags += self.flags
+
+    def remove(self, program: MachineProgram) -> None:
+        self.site.place.remove(program, self.nodes)
+        self.site.issue.flags = [flag for flag in self.site.issue.flags if flag not in self.flags]
 
 
 def token_queue(
@@ -59,20 +88,17 @@ def token_queue(
 
 @dataclass(eq=False)
 class Tokens:
-    """The tokens by which a unit waits for another one: before and behind which places."""
+    """The tokens by which a unit waits for another one."""
 
-    takes: list[tuple[TextPlace, list[Node]]]
-    puts: list[tuple[TextPlace, list[Node]]]
+    passages: list[_Passage]
 
     def insert(self, program: MachineProgram) -> None:
-        for place, nodes in self.puts:
-            place.insert(program, nodes, is_behind=True)
-        for place, nodes in self.takes:
-            place.insert(program, nodes)
+        for passage in self.passages:
+            passage.insert(program)
 
     def remove(self, program: MachineProgram) -> None:
-        for place, nodes in (*self.takes, *self.puts):
-            place.remove(program, nodes)
+        for passage in self.passages:
+            passage.remove(program)
 
 
 def find_tokens(
@@ -94,16 +120,14 @@ def find_tokens(
     for core in range(order.clocks.stream.cores):
         pairs = _Pairs(order, program, producer, consumer, core, is_outermost)
         pairs.add(takes, puts)
-    made: list[list[tuple[TextPlace, list[Node]]]] = []
-    for sites, instruction in ((takes, queue[1]), (puts, queue[0])):
-        placed: list[tuple[TextPlace, list[Node]]] = []
+    passages: list[_Passage] = []
+    for sites, instruction in ((puts, queue[0]), (takes, queue[1])):
         for site in [s for s in sites.values() if s.chosen]:
-            nodes = site.nodes(instruction)
-            if nodes is None:
+            passage = site.passage(instruction)
+            if passage is None:
                 return None
-            placed.append((site.place, nodes))
-        made.append(placed)
-    return Tokens(*made)
+            passages.append(passage)
+    return Tokens(passages)
 
 
 class _Pairs:
@@ -164,7 +188,7 @@ class _Pairs:
         if made.issue not in sites:
             around = places_around(self.program, made.issue, unit)
             place = around[-1] if self.is_outermost else around[0]
-            sites[made.issue] = _Site(place, made.issue.line, made.loops[: place.loops])
+            sites[made.issue] = _Site(place, made.issue, made.loops[: place.loops])
             rows = executions(self.program, place)
             sites[made.issue].entries += [tuple(row) for row in rows.tolist()]
         return sites[made.issue]
