@@ -269,7 +269,11 @@ class Machine(AnyTarget):
 
     def _check_unit(self, unit: ExecutionUnit) -> None:
         if unit not in self.units.values():
-            raise IntrinError(f"{short_repr(unit)} is not a unit of machine {self.name}; fix: unit = m.unit(name)")
+            named = f"unit {unit.name}" if isinstance(unit, ExecutionUnit) else short_repr(unit)
+            known = ", ".join(self.units) or "none"
+            raise IntrinError(
+                f"{named} is not a unit of machine {self.name}, whose units are {known}; fix: unit = m.unit(name)"
+            )
 
     @extension_point
     def check(

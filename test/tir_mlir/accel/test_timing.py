@@ -288,7 +288,7 @@ def test_operands_in_one_bank_take_longer() -> None:
 def test_operands_in_one_bank_are_refused_where_hardware_cannot_wait() -> None:
     _, program, placed = banked("refuse")
     first, second = placed
-    text = r"add at i = 0: 2 operands are in bank 0 of pad, which has 1 port; fix: .* in other banks\n  line 7"
+    text = r"add at i = 0: 2 operands are in bank 0 of pad, which has 1 port; fix: alignment=8 in m\.memory.*\n  line 7"
     with pytest.raises(MachineError, match=text):
         measure(program, placed)
     assert measure(program, {first: 0, second: 8}).busy["alu"] == 3 * 4

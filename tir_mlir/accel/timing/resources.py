@@ -34,6 +34,8 @@ class Resource:
     """An index of KINDS."""
     refuses: bool
     """Whether hardware has no way to wait for it."""
+    rows: int = 0
+    """The rows that follow each other in a bank; 0 where rows go round the banks."""
 
 
 @dataclass(eq=False)
@@ -62,7 +64,8 @@ def find_resources(machine: Machine, cores: int) -> Resources:
             of = f" of core {core}" if cores > 1 and not memory.is_shared else ""
             for bank in range(memory.banks):
                 name = f"bank {bank} of {memory.name}{of}" if memory.banks > 1 else f"{memory.name}{of}"
-                found.append(Resource(name, memory.ports, _BANK, memory.refuses_conflicts))
+                rows = memory.bank_rows if memory.banks > 1 and not memory.interleaved else 0
+                found.append(Resource(name, memory.ports, _BANK, memory.refuses_conflicts, rows))
     if not machine.bandwidth:
         return Resources(found, banks, None, 0)
     return Resources([*found, Resource(KINDS[_HOST], 1, _HOST, False)], banks, len(found), machine.bandwidth)
@@ -153,7 +156,10 @@ def _own_conflict(made: Executions, resource: Resource, operands: Integers) -> M
     time = int(np.argmax(operands > resource.ports))
     at = made.iteration(time)
     ports = f"{resource.ports} port" + ("s" if resource.ports > 1 else "")
+    fix = "copy one of them into another memory"
+    if resource.rows:
+        fix = f"alignment={resource.rows} in m.memory, with which each buffer begins a bank"
     return MachineError(
         f"{made.issue.instruction.name}{f' at {at}' if at else ''}: {operands[time]} operands are in {resource.name}, "
-        f"which has {ports}; fix: place their buffers in other banks\n  {made.issue.line}"
+        f"which has {ports}; fix: {fix}\n  {made.issue.line}"
     )
