@@ -315,8 +315,7 @@ class _Reader:
                 self.orders[call] = order
                 self.around |= {*walk_ops.parents(call)}
         body = self._body(func.body_ops())
-        used = {word for p in params for n in p.extents if isinstance(n, IntExpr) for word in names_in(n)}
-        names = {name: size.name for name, size in sizes.items() if isinstance(size, Symbol) and size.name in used}
+        names = {name: size.name for name, size in sizes.items() if isinstance(size, Symbol)}
         return MachineProgram(func.name, self.machine, params, body, names)
 
     def _buffer(self, buffer: Buffer) -> MachineBuffer:

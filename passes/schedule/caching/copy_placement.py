@@ -247,6 +247,8 @@ def check_fills_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -
         accesses_to(buffer.value, copy.op, False), accesses_to(buffer.value, writer.op, True), level
     )
     if missing:
+        if fix and "(unless " in str(missing):  # at some sizes
+            fix += "; or exclude the sizes at which it does not: T.assume"
         refuse(
             writer,
             f'block "{writer.name}" does not fill a box: the copy would also take {missing}, which it does not write',

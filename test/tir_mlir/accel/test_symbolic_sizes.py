@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.systolic import put_product, symbolic_product, systolic
 
 from tir_mlir import Schedule, accel, build, interpret
 from tir_mlir.accel.back_end import MachineFunction
-from tir_mlir.accel.machines import npu
+from tir_mlir.accel.machines import gemmini, npu
 from tir_mlir.errors import ArgumentError, BuildError, LoweringError, MachineError
 from tir_mlir.runtime.tools import c_tools
 from tir_mlir.script import tir as T
@@ -138,6 +139,38 @@ def test_a_buffer_whose_rows_depend_on_a_size_is_named(machine: accel.Machine) -
 def test_a_copy_that_the_cpu_makes_has_no_place() -> None:
     with pytest.raises(LoweringError, match=r"buffer B_global of shape \(n, k\) is in the memory of the CPU, .* masks"):
         accel.map(symbolic_sums, npu()).build()
+
+
+def test_multiples_of_a_tile_are_not_padded() -> None:
+    @T.prim_func
+    def main(a: T.handle, b: T.handle, c: T.handle):
+        m, n, k = T.int32(), T.int32(), T.int32()
+        A = T.match_buffer(a, (m * 16, k * 16), "int8")
+        B = T.match_buffer(b, (k * 16, n * 16), "int8")
+        C = T.match_buffer(c, (m * 16, n * 16), "int32")
+        T.assume(k >= 1)
+        for i, j, r in T.grid(m * 16, n * 16, k * 16):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, r])
+                with T.init():
+                    C[vi, vj] = 0
+                C[vi, vj] += T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vk, vj])
+
+    mapped = accel.map(main, gemmini())
+    assert "by gemmini.mvin in" in str(mapped) and "mvin_padded" not in mapped.source and mapped.function.verify()
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-9, 9, (32, 48), np.int8), rng.integers(-9, 9, (48, 16), np.int8)
+    c = np.zeros((32, 16), np.int32)
+    mapped.function(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b)
+
+
+def test_a_sum_that_may_have_no_term_is_told_to_be_excluded() -> None:
+    sch = Schedule(symbolic_sums)
+    text = sch.mod.script().replace("T.assume(k >= 1)", "T.assume(k >= 0)")
+    assert text != sch.mod.script()
+    with pytest.raises(MachineError, match=r"\(unless k >= 1\)[^$]*; or exclude the sizes at which .*: T.assume"):
+        accel.map(Schedule(parse(text)), gemmini())
 
 
 def test_waits_are_not_derived_for_variable_sizes() -> None:

@@ -20,11 +20,13 @@ class NestAxis:
     """Whether instructions compute, copy and store the part of a tile at its end that there is."""
     part: int | None = None
     """The tiles of each of its parts; None: any number."""
+    has_part: bool = False
+    """Whether an extent that a call decides may be no multiple of its tile."""
 
     @property
     def is_ragged(self) -> bool:
         """Whether its last tile may be a part of one."""
-        return (self.is_symbolic and self.tile > 1) or bool(self.extent % self.tile)
+        return self.has_part if self.is_symbolic else bool(self.extent % self.tile)
 
     @property
     def is_padded(self) -> bool:

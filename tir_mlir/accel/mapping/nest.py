@@ -275,7 +275,8 @@ def _plan(
             known = join.rows if number == join.inner else known // join.count
             part = -(-known // tile) if number == join.inner else 1
             is_limited = number in limited and known % tile > 0
-        axes.append(NestAxis(iter_name, axis.kind, known, tile, extent is None, is_limited, part))
+        has_part = extent is None and _has_part(sch, name, number, len(form.axes), tile)
+        axes.append(NestAxis(iter_name, axis.kind, known, tile, extent is None, is_limited, part, has_part))
     copies: list[CopiedOperand] = []
     for number in role.sources:
         buffer = _buffer(form, pairing, number)
@@ -343,6 +344,16 @@ def _limited_dims(axes: Sequence[NestAxis], buffer: TiledBuffer, join: Join | No
 def _limits(role: Role, number: int, dims: Iterable[int]) -> bool:
     """Whether an instruction accesses an operand up to numbers in these dimensions, and nothing behind."""
     return role.stores_part and all(role.dims[number][d] in role.limits for d in dims)
+
+
+def _has_part(sch: Schedule, name: str, number: int, count: int, tile: int) -> bool:
+    """Whether padding to whole tiles changes an iter of a block, by number, at some sizes."""
+    trial = sch.copy()
+    try:
+        trial.pad_einsum(trial.get_block(name), [tile if n == number else 1 for n in range(count)])
+    except ScheduleError:
+        return True
+    return trial.mod.script() != sch.mod.script()
 
 
 def _buffer(form: Form, pairing: Pairing, number: int) -> TiledBuffer | None:
