@@ -19,7 +19,8 @@ static struct {
 } st;
 static gemmini_tile weights;     // which stay in the array
 static int32_t sums[DIM][DIM];   // which stay in the array
-static uint32_t preloaded, result;
+typedef struct { uint32_t address; int cols, rows; } operand;
+static operand preloaded, result;
 
 static int is_of_sums(uint32_t address) { return address >> 31; }
 static int32_t row_of(uint32_t address) { return (int32_t)(address & 0x1fffffff); }
@@ -86,7 +87,11 @@ static void gemmini_extended_mvin(const void *from, uint32_t to, int cols, int r
 static void gemmini_extended_mvin2(const void *from, uint32_t to, int cols, int rows) { move_in(from, to, cols, rows, 1); }
 static void gemmini_extended_mvin3(const void *from, uint32_t to, int cols, int rows) { move_in(from, to, cols, rows, 2); }
 
-static void gemmini_preload(uint32_t address, uint32_t to) { preloaded = address, result = to; }
+static void gemmini_extended_preload(uint32_t address, uint32_t to, int cols, int rows, int to_cols, int to_rows) {
+  preloaded = (operand){address, cols, rows}, result = (operand){to, to_cols, to_rows};
+}
+
+static void gemmini_preload(uint32_t address, uint32_t to) { gemmini_extended_preload(address, to, DIM, DIM, DIM, DIM); }
 static void gemmini_preload_zeros(uint32_t to) { gemmini_preload(GARBAGE_ADDR, to); }
 
 static int32_t value_at(uint32_t address, int row, int column) {
@@ -95,41 +100,56 @@ static int32_t value_at(uint32_t address, int row, int column) {
   return is_of_sums(address) ? acc[row_of(address) + row][column] : sp[row_of(address) + row][column];
 }
 
-static int32_t left_at(uint32_t a, int row, int column) {
-  return a == GARBAGE_ADDR ? 0x5a : value_at(a, row * ex.a_stride, column);
+// What is behind the rows and columns of an operand is 0.
+static int32_t element(operand from, int row, int column) {
+  return row < from.rows && column < from.cols ? value_at(from.address, row, column) : 0;
+}
+
+static int32_t left_at(operand a, int row, int column) {
+  if (a.address == GARBAGE_ADDR)
+    return 0x5a;
+  return row < a.rows && column < a.cols ? value_at(a.address, row * ex.a_stride, column) : 0;
 }
 
 // The right operand is what was preloaded, or the second address; the other one is added.
-static void compute(uint32_t a, uint32_t other) {
+static void compute(operand a, operand other) {
   int32_t made[DIM][DIM];
   for (int i = 0; i < DIM; ++i)
     for (int j = 0; j < DIM; ++j) {
-      uint32_t sum = (uint32_t)(ex.weight_stationary ? value_at(other, i, j) : sums[i][j]);
+      uint32_t sum = (uint32_t)(ex.weight_stationary ? element(other, i, j) : sums[i][j]);
       for (int k = 0; k < DIM; ++k)
-        sum += (uint32_t)(left_at(a, i, k) * (ex.weight_stationary ? weights[k][j] : value_at(other, k, j)));
+        sum += (uint32_t)(left_at(a, i, k) * (ex.weight_stationary ? weights[k][j] : element(other, k, j)));
       made[i][j] = (int32_t)sum;
     }
   for (int i = 0; i < DIM; ++i)
     for (int j = 0; j < DIM; ++j) {
       sums[i][j] = made[i][j];
-      if (result != GARBAGE_ADDR && is_of_sums(result))
-        write_sum(result, i, j, made[i][j]);
-      else if (result != GARBAGE_ADDR)
-        sp[row_of(result) + i][j] = scaled((float)(made[i][j] >> ex.shift), 1);
+      if (result.address == GARBAGE_ADDR || i >= result.rows || j >= result.cols)
+        continue;
+      if (is_of_sums(result.address))
+        write_sum(result.address, i, j, made[i][j]);
+      else
+        sp[row_of(result.address) + i][j] = scaled((float)(made[i][j] >> ex.shift), 1);
     }
+}
+
+static void gemmini_extended_compute_preloaded(uint32_t a, uint32_t other, int a_cols, int a_rows, int cols, int rows) {
+  for (int i = 0; i < DIM; ++i)
+    for (int j = 0; j < DIM; ++j) {
+      weights[i][j] = (int8_t)element(preloaded, i, j);
+      sums[i][j] = element(preloaded, i, j);
+    }
+  compute((operand){a, a_cols, a_rows}, (operand){other, cols, rows});
 }
 
 static void gemmini_compute_preloaded(uint32_t a, uint32_t other) {
-  for (int i = 0; i < DIM; ++i)
-    for (int j = 0; j < DIM; ++j) {
-      weights[i][j] = (int8_t)value_at(preloaded, i, j);
-      sums[i][j] = value_at(preloaded, i, j);
-    }
-  compute(a, other);
+  gemmini_extended_compute_preloaded(a, other, DIM, DIM, DIM, DIM);
 }
 
 // What stayed in the array is used again: weights, or sums.
-static void gemmini_compute_accumulated(uint32_t a, uint32_t other) { compute(a, other); }
+static void gemmini_compute_accumulated(uint32_t a, uint32_t other) {
+  compute((operand){a, DIM, DIM}, (operand){other, DIM, DIM});
+}
 
 static int8_t stored(uint32_t from, int row, int column) {
   int32_t value = value_at(from & ~(7u << 29), row, column);
