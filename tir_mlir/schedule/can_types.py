@@ -73,3 +73,4 @@ class CanMethods(Primitives):
     can_vectorize = _query(Primitives.vectorize)
     can_version_loop = _query(Primitives.version_loop)
     can_write_at = _query(Primitives.write_at)
+    can_write_in_place = _query(Primitives.write_in_place)

@@ -133,3 +133,6 @@ class DerivedMethods:
 
     def version_loop(self, loop: LoopHandle, at_most: Sequence[int]) -> list[LoopHandle]:
         return self._executor.apply("version_loop", loop, at_most)
+
+    def write_in_place(self, block: BlockLike, read_buffer_index: int | str) -> None:
+        return self._executor.apply("write_in_place", block, read_buffer_index)

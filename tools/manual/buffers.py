@@ -1,7 +1,7 @@
 """Examples: caching, storage and layouts of buffers."""
 
 from pages import example
-from programs import elementwise, in_place, matmul, repeated, scaled, two_stages
+from programs import elementwise, in_place, matmul, repeated, scaled, three_stages, two_stages
 
 from tir_mlir import Schedule
 
@@ -86,6 +86,11 @@ def cache_value(sch: Schedule):
 def read_at(sch: Schedule):
     i, _j = sch.get_loops("C")
     return sch.read_at(i, "C", 0, "shared")
+
+
+@example(three_stages)
+def write_in_place(sch: Schedule):
+    sch.write_in_place("C", "B")
 
 
 @example(two_stages)

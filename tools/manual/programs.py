@@ -165,3 +165,21 @@ def scaled(A: T.Buffer((32, 20), "float32"), B: T.Buffer((32, 20), "float32")):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = T.max(A[vi, vj] * T.float32(2), T.float32(0))
+
+
+@T.prim_func
+def three_stages(A: T.Buffer((32, 20), "float32"), D: T.Buffer((32, 20), "float32")):
+    B = T.alloc_buffer((32, 20))
+    C = T.alloc_buffer((32, 20))
+    for i, j in T.grid(32, 20):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(32, 20):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.max(B[vi, vj], T.float32(0))
+    for i, j in T.grid(32, 20):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = C[vi, vj]

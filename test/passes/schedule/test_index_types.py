@@ -126,6 +126,7 @@ STEPS: dict[str, tuple[str, Callable[[Schedule], object]]] = {
     "cache_inplace": (INPLACE, lambda s: s.cache_inplace("C", 0, "local")),
     "cache_index": (TILED, lambda s: s.cache_index("C", "global", 0)),
     "cache_value": (CHAIN, lambda s: s.cache_value("C", [0], "local")),
+    "write_in_place": (CHAIN, lambda s: s.write_in_place(s.cache_value("C", [], "global"), "B")),
     "read_at": (CHAIN, lambda s: s.read_at(_split(s, "C")[0], "C", 0, "shared")),
     "write_at": (CHAIN, lambda s: s.write_at(_split(s, "C")[0], "C", 0, "shared")),
     "reindex": (CHAIN, lambda s: s.reindex("C", ("read", 1))),

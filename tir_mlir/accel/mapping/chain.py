@@ -68,7 +68,7 @@ class Chain:
         planes = 2 if prod(self.trips(parts)) > 1 else 1
         sizes = {n: part * axis.tile for n, (axis, part) in enumerate(zip(self.axes, parts, strict=True))}
         for step in self.steps:
-            if step.place is not None:
+            if step.place is not None and not step.is_in_place:
                 rows = step.place.rows(sizes) * (planes if is_load(step) else 1)
                 used[step.place.memory] = used.get(step.place.memory, 0) + rows
         return used

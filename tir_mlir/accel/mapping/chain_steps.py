@@ -4,7 +4,7 @@ parts."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tir_mlir.accel.mapping.behind import reads_held
 from tir_mlir.accel.mapping.chain import Chain, is_load
@@ -41,7 +41,8 @@ def apply_chain(sch: Schedule, chain: Chain, parts: Sequence[int]) -> None:
             sch.reverse_compute_at(stage.block, outer[-1], preserve_unit_loops=True)
     stages = [*before, root, *behind]
     lay_out_stages(sch, stages)
-    loads = [stage.block for stage in stages if is_load(stage.step)]
+    overwritten = write_in_place(sch, stages)
+    loads = [s.block for s in stages if is_load(s.step) and str(sch.get(s.block).writes[0]) not in overwritten]
     if outer and loads:
         sch.double_buffer(loads, outer[-1])
     for stage in stages:
@@ -68,11 +69,22 @@ def make_behind(
     return [*others, *made]
 
 
-def lay_out_stages(sch: Schedule, stages: Sequence[StageBlock]) -> None:
-    """Give what stages make in memories of the machine the layout of their tiles."""
+def write_in_place(sch: Schedule, stages: Sequence[StageBlock]) -> set[str]:
+    """Let the blocks of instructions that overwrite what they read do so. Returns the buffers."""
+    overwritten = set[str]()
+    for stage in stages:
+        if stage.step.is_in_place:
+            overwritten.add(str(sch.get(stage.block).reads[0]))
+            sch.write_in_place(stage.block, 0)
+    return overwritten
+
+
+def lay_out_stages(sch: Schedule, stages: Sequence[StageBlock], is_unit_kept: bool = False) -> None:
+    """Give what stages make in memories of the machine the layout of their tiles. is_unit_kept: see `TiledBuffer`."""
     for stage in stages:
         if stage.step.place is not None:
-            buffer = tiled_buffer(str(sch.get(stage.block).writes[0]), stage.step.place, stage.axes)
+            name = str(sch.get(stage.block).writes[0])
+            buffer = replace(tiled_buffer(name, stage.step.place, stage.axes), is_unit_kept=is_unit_kept)
             sch.transform_layout(stage.block, ("write", 0), buffer.layout())
 
 

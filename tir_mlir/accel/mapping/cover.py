@@ -86,6 +86,11 @@ class Step:
         yield self
 
     @property
+    def is_in_place(self) -> bool:
+        """Whether it overwrites what it reads."""
+        return self.role.form.output in self.role.read
+
+    @property
     def tile_by_axis(self) -> dict[int, int]:
         """How much of each axis one instruction computes, where that is not one."""
         return dict(zip(self.axes, self.role.extents, strict=True))
@@ -250,8 +255,9 @@ class Cover:
                     by_iterator = tuple(axes[n] for n in range(len(role.extents)))
                     ways += self._steps(role, tree, path, place, by_iterator, place.axes[:cut], hops)
             ways.sort(key=lambda s: s.cycles)
-            first = [*dict.fromkeys(s.role for s in ways if _reads_same(s, ways[0]))][1:]
-            self._found[key] = replace(ways[0], rivals=tuple(first)) if ways else None
+            same = {s.role.instruction: s.role for s in reversed(ways) if _reads_same(s, ways[0])}
+            rivals = tuple(role for i, role in reversed(same.items()) if i != ways[0].role.instruction)
+            self._found[key] = replace(ways[0], rivals=rivals) if ways else None
         return self._found[key]
 
     def _reads(self, leaf: Leaf, own: Sequence[int], axes: Sequence[int]) -> bool:
@@ -296,7 +302,9 @@ def _reads_same(step: Step, other: Step) -> bool:
 
 def _is_elementwise(role: Role) -> bool:
     """Whether an instruction computes each element that it writes from one of each operand."""
-    if any(axis.kind != "S" for axis in role.form.axes) or role.form.output in role.read or role.form.conditions:
+    if any(axis.kind != "S" for axis in role.form.axes) or role.form.conditions:
+        return False
+    if role.form.output in role.read and role.sources:  # it accumulates
         return False
     written = role.dims[role.form.output]
     plain = all(None not in dims and len({*dims}) == len(dims) for dims in role.dims)

@@ -91,6 +91,7 @@ def at_sizes(role: Role, extents: Sequence[int]) -> Role:
         dims=tuple(dims),
         sizes=tuple(None for _ in keep),
         numbers={**role.numbers, **numbers},
+        limits={renumbered[n]: name for n, name in role.limits.items() if role.sizes[n] is None},
     )
 
 

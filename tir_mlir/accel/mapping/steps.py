@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tir_mlir.accel.mapping.chain_steps import StageBlock, lay_out_stages, make_behind, tensorize_stage
+from tir_mlir.accel.mapping.chain_steps import StageBlock, lay_out_stages, make_behind, tensorize_stage, write_in_place
 from tir_mlir.accel.mapping.join import Join, join_axes
 from tir_mlir.accel.mapping.nest import CopiedOperand, Nest, TiledBuffer
 from tir_mlir.accel.mapping.on_cores import CoreSplit
@@ -35,9 +35,9 @@ def apply_tiling(sch: Schedule, nest: Nest, tiling: Tiling, split: CoreSplit | N
     _lay_out_tiles(sch, nest, [*copies, block], behind)
     start = None
     if nest.fill is not None:
-        loops = sch.get_loops(block)
-        start = sch.decompose_reduction(block, loops[len(spatial)])
+        start = sch.decompose_reduction(block, sch.get_loops(block)[len(spatial)])
         _inline_padding(sch, nest, start)
+    write_in_place(sch, behind)
     first = [(level, copy) for level, copy in zip(levels, copies, strict=True) if tiling.ahead and level >= around]
     if start is not None and tiling.starts_ahead(part):
         first.append((spatial[-1], start))
@@ -63,7 +63,7 @@ def _lay_out_tiles(sch: Schedule, nest: Nest, writers: list[BlockHandle], behind
     """Give the operands, the result, and what computes with it the layouts that instructions take."""
     for writer, buffer in zip(writers, [*(c.buffer for c in nest.copies), nest.result], strict=True):
         sch.transform_layout(writer, ("write", 0), buffer.layout())
-    lay_out_stages(sch, behind)
+    lay_out_stages(sch, behind, nest.result.is_unit_kept)
 
 
 def _tensorize_start(sch: Schedule, nest: Nest, start: BlockHandle) -> None:

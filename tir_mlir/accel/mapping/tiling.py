@@ -142,7 +142,7 @@ def used_rows(nest: Nest, tiling: Tiling) -> dict[MemorySpace, int]:
     if nest.behind is not None:
         sizes = {n: tiling.parts[a] * nest.axes[a].tile for n, a in enumerate(nest.behind_axes)}
         for step in nest.behind.steps:
-            if step.place is not None:
+            if step.place is not None and not step.is_in_place:
                 used[step.place.memory] = used.get(step.place.memory, 0) + step.place.rows(sizes)
     return used
 

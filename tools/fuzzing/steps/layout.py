@@ -100,6 +100,11 @@ def cache_value(c: Choice) -> Arguments:
     return [c.block(), path, c.one(SCOPES)], {}
 
 
+def write_in_place(c: Choice) -> Arguments:
+    block = c.block()
+    return [block, c.number(block, "read")], {}
+
+
 def around_loop(word: str) -> Maker:
     def make(c: Choice) -> Arguments:
         block = c.block()
@@ -211,6 +216,7 @@ LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "cache_inplace": (cache_inplace, 3),
     "cache_index": (cache_index, 2),
     "cache_value": (cache_value, 2),
+    "write_in_place": (write_in_place, 2),
     "read_at": (around_loop("read"), 4),
     "write_at": (around_loop("write"), 4),
     "transform_layout": (transform_layout, 8),

@@ -166,6 +166,13 @@ ROWS = [
         again=True,
     ),
     Row(
+        "write_in_place: a parameter",
+        PAIR,
+        lambda s: s.write_in_place("B", "A"),
+        "cache_read or cache_write makes a buffer of the program",
+        lambda s: (s.cache_read("B", "A", "global"), s.write_in_place("B", "A_global")),
+    ),
+    Row(
         "read_at: written after it was read",
         main("A:8 B:8", nest("i:8", sblock("B", "vi:8=i", "B[vi] = A[vi]"), sblock("A", "vi:8=i", "A[vi] = 0.0"))),
         lambda s: s.read_at(loop(s, "B"), "B", 0, "local"),
