@@ -418,7 +418,13 @@ def _plan_copy(
     fitting = next((role for role, reason in reasons.items() if reason is None), None)
     if fitting is not None:
         is_window = join is not None or not _is_plain(operand)
-        buffer = buffer.ordered(sorted(buffer.indices)) if is_window else buffer  # as the iters of what copies windows
+        if (
+            is_window and join is None and (strided or (is_ragged and not fitting.masks))
+        ):  # the CPU lays out rows of tiles
+            rows = [buffer.indices[d] for d in buffer.dims]
+            buffer = buffer.ordered([*(a for a in sorted(buffer.indices) if a not in rows), *rows])
+        elif is_window:  # as the iters of what copies windows
+            buffer = buffer.ordered(sorted(buffer.indices))
         return CopiedOperand(buffer, fitting, _mean_cycles(fitting, buffer, axes, join), is_window, strided, join)
     for role in able:
         if (order := _source_order(pairing, number, role)) is not None:
