@@ -338,7 +338,7 @@ def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]
     for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), old_regions, strict=True)):
         new = new_regions[number]
         wider = {r.buffer: r for r in new if r.buffer in windows}
-        old = [_at_least(region, wider.get(region.buffer)) for region in old]
+        old = [_at_least(block, region, wider.get(region.buffer)) for region in old]
         if len(old) == len(new) and all(a.is_equal_to(b) for a, b in zip(old, new, strict=True)):
             continue
         declare(block, key, old)
@@ -346,9 +346,13 @@ def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]
             attrs.put(block.op, key, None)  # it accesses others as well, for instance its own result
 
 
-def _at_least(region: Region, window: Region | None) -> Region:
+def _at_least(block: Block, region: Region, window: Region | None) -> Region:
     """A region, or a window that begins where it does and is larger."""
-    if window is None or not all(a.is_equal_to(b) for a, b in zip(region.mins, window.mins, strict=True)):
+    units = {i.var: i.min for i in block.iters if i.extent.as_constant() == 1}
+    if window is None or not all(
+        a.substitute(units).simplify().is_equal_to(b.substitute(units).simplify())
+        for a, b in zip(region.mins, window.mins, strict=True)
+    ):
         return region
     sizes = [(a.as_constant(), b.as_constant()) for a, b in zip(region.extents, window.extents, strict=True)]
     is_larger = any(a is not None and b is not None and a < b for a, b in sizes)

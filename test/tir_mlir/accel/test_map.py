@@ -363,6 +363,14 @@ def test_one_column_or_term_is_mapped(machine: Callable[[], accel.Machine], shap
     assert mapped.build().main.verify()
 
 
+def test_one_row_of_fewer_columns_than_a_tile_is_mapped() -> None:
+    mapped = accel.map(columns(1, 10, 16, "int8", "int32"), gemmini())
+    a, b = data(1, 10, 16)
+    c = np.zeros((1, 10), np.int32)
+    mapped.build().main(a, np.ascontiguousarray(b.T), c)
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+
+
 def test_the_cheapest_of_equal_instructions_is_taken() -> None:
     mapped = accel.map(columns(16, 16, 16, "int8", "int32"), sums_of_columns())
     assert mapped.timeline.issued["multiply"] == 8 and "multiply_slowly" not in mapped.timeline.issued
