@@ -16,6 +16,7 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import implement
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind
+from tir_mlir.graph.precision.attention_products import IS_ATTENTION, attention_hindrance, attention_products
 from tir_mlir.graph.precision.formats import Format, hindrance, round_per_tensor, round_weight
 from tir_mlir.graph.precision.quantize_weights import (
     Choice,
@@ -71,9 +72,10 @@ def calibrate(
     a tuple of arrays each, that stand for those it will see. method: the range of an activation: "min-max", all numbers
     seen; "percentile", but for so many of the largest; "entropy", the part whose rounded numbers tell the most. keep:
     weights of layers that remain in float32, as names with `*` or a function of name and shape. Batch normalization is
-    folded first. For machines that have no other: activations="int8"; symmetric: -127 to 127 without a zero point;
-    per_channel=False: one scale for a weight; bias="int32": a weight that is added to a product is rounded
-    to steps of its sums, and added to them. threads: of the models that are built to see the numbers.
+    folded first. For machines that have no other: activations="int8"; symmetric: -127 to 127 without a zero point, so
+    that products of two activations are rounded, too, and those of attention, see `attention_products`: their names are
+    those of their nodes; per_channel=False: one scale for a weight; bias="int32": a weight that is added to a product
+    is rounded to steps of its sums, and added to them. threads: of the models that are built to see the numbers.
     `calibration` of the result tells the error of each layer alone, on the same batches, the worst first. Raises
     GraphError for no batches, an unknown method, numbers that are not finite, or a name that no layer has.
     """
@@ -87,9 +89,9 @@ def calibrate(
         raise GraphError(f"calibrate: bias={short_repr(bias)}; fix: float32 or int32")
     how = _How(codes_of(activations, symmetric), per_channel, bias == "int32")
     plain = with_computed_weights(fold_batch_norm(simplify(graph)))
-    layers, kept = _layers(plain, keep)
+    plain, layers, kept = _layers(plain, WeightSelection(None, keep), how)
     ranges = _ranges(plain, layers, inputs, method, threads) if layers else []
-    steps = [seen.steps(method, percentile, how.codes) for seen in ranges]
+    steps = [[seen.steps(method, percentile, how.codes) for seen in each] for each in ranges]
     result = clean(_quantize_layers(plain, layers, steps, how))
     with enter_context():
         keep_read_weights(result)
@@ -107,48 +109,105 @@ class _How:
     integer_bias: bool
 
 
-def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
-    """The numbers of the layers to round, among the uses of weights, and why others remain."""
-    chosen, kept, layers = WeightSelection(None, keep), dict[str, str](), list[int]()
+@dataclass(frozen=True)
+class _Layer:
+    """A product or a convolution of an activation, and a weight or another activation. name: of the weight, or of the
+    node."""
+
+    call: NodeCall
+    name: str
+    weight: WeightUse | None
+
+    @property
+    def activations(self) -> list[ir.Value]:
+        """The operands that are rounded in each call."""
+        return self.call.args[: 1 if self.weight is not None else 2]
+
+
+def _products(rewriter: Rewriter) -> list[_Layer]:
+    """The products of a graph whose operands may be rounded, in order."""
+    weights = {use.call: use for use in uses_of(rewriter)}
+    layers = []
+    for call, _ in rewriter.calls(_PRODUCT(varg_default_wildcard=True)):
+        if call in weights:
+            layers.append(_Layer(call, weights[call].name, weights[call]))
+        elif call.op.short == "matmul" and not any(map(call.is_weight, call.args)):
+            layers.append(_Layer(call, call.node.names[0], None))
+    return layers
+
+
+def _layers(graph: Graph, chosen: WeightSelection, how: _How) -> tuple[Graph, list[int], dict[str, str]]:
+    """The graph with chosen attentions as products, the numbers of the layers to round among its products, and why
+    others remain."""
+    kept, layers = dict[str, str](), list[int]()
     with enter_context():
         rewriter = Rewriter(graph)
-        uses = list(uses_of(rewriter))
-        chosen.check(list(dict.fromkeys(use.name for use in uses)))
-        for number, use in enumerate(uses):
-            weight = array_of(graph, use)
-            if not chosen(use.name, weight.shape):
-                kept[use.name] = "it was not chosen"
-            elif why := hindrance(weight, HOW, use.axis):
-                kept[use.name] = why
-            elif use.call.is_weight(use.call.args[0]) or len(use.call.args) != 2:
-                kept[use.name] = "what it multiplies is not an activation"
-            else:
+        attentions = [call for call, _ in rewriter.calls(IS_ATTENTION(varg_default_wildcard=True))]
+        named = [layer.name for layer in _products(rewriter) if layer.weight is not None or how.codes.symmetric]
+        named += [call.node.names[0] for call in attentions if how.codes.symmetric]
+        chosen.check(list(dict.fromkeys(named)))
+        for call in attentions if how.codes.symmetric else []:
+            name = call.node.names[0]
+            why = attention_hindrance(call) if chosen(name, _shape(call)) else "it was not chosen"
+            if why is not None:
+                kept[name] = why
+    if len(kept) < len(attentions) and how.codes.symmetric:
+        graph = attention_products(graph, lambda call: call.node.names[0] not in kept)
+    with enter_context():
+        for number, layer in enumerate(_products(Rewriter(graph))):
+            if (why := _hindrance(graph, layer, chosen, how)) is None:
                 layers.append(number)
-    return layers, kept
+            elif layer.weight is not None or how.codes.symmetric:
+                kept[layer.name] = why
+    return graph, layers, kept
+
+
+def _shape(call: NodeCall) -> tuple[int, ...]:
+    return tuple(size for size in call.shape if isinstance(size, int))
+
+
+def _hindrance(graph: Graph, layer: _Layer, chosen: WeightSelection, how: _How) -> str | None:
+    """Why a layer is not rounded, in words; None if it is."""
+    call, use = layer.call, layer.weight
+    if use is None:
+        if not how.codes.symmetric:
+            return "a product of two activations with zero points"
+        types = [call.struct_info.dtype, *(call.type_of(value).dtype for value in call.args)]
+        if {*types} != {"float32"}:
+            return f"it is {types[0]}, not float32"
+        return None if chosen(layer.name, _shape(call)) else "it was not chosen"
+    weight = array_of(graph, use)
+    if not chosen(use.name, weight.shape):
+        return "it was not chosen"
+    if why := hindrance(weight, HOW, use.axis):
+        return why
+    is_product = not call.is_weight(call.args[0]) and len(call.args) == 2
+    return None if is_product else "what it multiplies is not an activation"
 
 
 def _ranges(
     graph: Graph, layers: Sequence[int], batches: Sequence[Sequence[Array]], method: str, threads: int | None
-) -> list[ActivationRange]:
-    """The numbers that each layer reads."""
+) -> list[list[ActivationRange]]:
+    """The numbers that each layer reads: of each of its activations."""
     seen = graph.clone()
     with enter_context():
-        uses = list(uses_of(Rewriter(seen)))
-        values = [uses[number].call.args[0] for number in layers]
-        names = [uses[number].name for number in layers]
-        different = list(dict.fromkeys(values))
+        products = _products(Rewriter(seen))
+        values = [products[number].activations for number in layers]
+        names = {value: products[n].name for n, each in zip(layers, values, strict=True) for value in reversed(each)}
+        different = list(names)
         create.set_outputs(seen.func, different)
-        numbers = [different.index(value) for value in values]
+        numbers = [[different.index(value) for value in each] for each in values]
+        named = list(names.values())
     ranges = [ActivationRange() for _ in different]
     run = _runner(clean(seen), threads)
     for batch in batches:
-        for number, (found, array) in enumerate(zip(ranges, run(batch), strict=True)):
-            found.widen(array, names[numbers.index(number)])
+        for found, name, array in zip(ranges, named, run(batch), strict=True):
+            found.widen(array, name)
     if method != "min-max":
         for batch in batches:
             for found, array in zip(ranges, run(batch), strict=True):
                 found.count(array)
-    return [ranges[number] for number in numbers]
+    return [[ranges[number] for number in each] for each in numbers]
 
 
 def _runner(graph: Graph, threads: int | None) -> Callable[[Sequence[Array]], list[np.ndarray]]:
@@ -162,19 +221,20 @@ def _runner(graph: Graph, threads: int | None) -> Callable[[Sequence[Array]], li
     return run
 
 
-def _quantize_layers(graph: Graph, layers: Sequence[int], steps: Sequence[QuantizationParameters], how: _How) -> Graph:
+def _quantize_layers(
+    graph: Graph, layers: Sequence[int], steps: Sequence[Sequence[QuantizationParameters]], how: _How
+) -> Graph:
     """The graph with conversions around what its layers multiply; all that reads such an activation behind the first of
     them reads it rounded."""
     result = graph.clone()
     with enter_context():
         rounding = _Rounding(result, how)
-        for number, step in zip(layers, steps, strict=True):
-            use = rounding.uses[number]
-            value, known = use.call.args[0], len(rounding.activations)
-            product = rounding.product(use, step)
-            use.call.replace(product)
-            if len(rounding.activations) > known:
-                rounding.replace_behind(use.call, value)
+        for number, each in zip(layers, steps, strict=True):
+            layer = rounding.layers[number]
+            new = [value for value in dict.fromkeys(layer.activations) if value not in rounding.activations]
+            layer.call.replace(rounding.product(layer, each))
+            for value in new:
+                rounding.replace_behind(layer.call, value)
         if how.integer_bias:
             round_biases(result)
     return result
@@ -186,28 +246,35 @@ class _Rounding:
     def __init__(self, graph: Graph, how: _How):
         self.how = how
         self.graph, self.rewriter = graph, Rewriter(graph)
-        self.uses = list(uses_of(self.rewriter))
+        self.layers = _products(self.rewriter)
         self.activations: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
-        self.scales: dict[ir.Value, ir.Value] = {}
         self.weights: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value]] = {}
 
-    def product(self, use: WeightUse, step: QuantizationParameters) -> ir.Value:
-        """The product of a use, on rounded operands."""
-        value, call = use.call.args[0], use.call
+    def product(self, layer: _Layer, steps: Sequence[QuantizationParameters]) -> ir.Value:
+        """The product of a layer, on rounded operands."""
+        call = layer.call
+        operands = [self._activation(call, v, step) for v, step in zip(layer.activations, steps, strict=True)]
+        if layer.weight is None:
+            return call.emit_same(operands)
+        return product_of(call, operands[0], self._rounded_weight(layer.weight))
+
+    def _activation(self, call: NodeCall, value: ir.Value, step: QuantizationParameters) -> ir.Value:
+        """An activation, rounded before the first call that reads it so."""
         if value not in self.activations:
             scale, zero = call.number(step.scale, value), self._integer(call, step.zero)
             steps = [scale, zero] if step.zero or not self.how.codes.symmetric else [scale]
             quantized = call.emit("quantize", [value, *steps], {"out_dtype": self.how.codes.dtype})
             self.activations[value] = quantized, call.emit("dequantize", [quantized, *steps])
-            self.scales[value] = scale
+        return self.activations[value][1]
+
+    def _rounded_weight(self, use: WeightUse) -> ir.Value:
         key = use.name, use.transposed, use.axis
         if key not in self.weights:
             array = array_of(self.graph, use)
             numbers = round_weight(array, HOW, use.axis) if self.how.per_channel else round_per_tensor(array)
             arrays = {"int8": numbers.stored, "scale": numbers.scale}
             self.weights[key] = tuple(self._weight(f"{use.name}.{n}", array) for n, array in arrays.items())  # type: ignore[assignment]
-        weight = call.emit("dequantize", list(self.weights[key]), {"axis": use.axis})
-        return product_of(call, self.activations[value][1], weight)
+        return use.call.emit("dequantize", list(self.weights[key]), {"axis": use.axis})
 
     def replace_behind(self, call: NodeCall, value: ir.Value) -> None:
         """Let what reads an activation behind a call read it rounded."""
@@ -238,7 +305,7 @@ class _Rounding:
 def _errors(
     graph: Graph,
     layers: Sequence[int],
-    steps: Sequence[QuantizationParameters],
+    steps: Sequence[Sequence[QuantizationParameters]],
     batches: Sequence[Sequence[Array]],
     how: _How,
     threads: int | None,
@@ -247,20 +314,20 @@ def _errors(
     both = graph.clone()
     with enter_context():
         rounding = _Rounding(both, how)
-        uses = [rounding.uses[number] for number in layers]
-        products = [rounding.product(use, step) for use, step in zip(uses, steps, strict=True)]
+        chosen = [rounding.layers[number] for number in layers]
+        products = [rounding.product(layer, each) for layer, each in zip(chosen, steps, strict=True)]
         create.set_outputs(
-            both.func, [v for use, p in zip(uses, products, strict=True) for v in (use.call.node.results[0], p)]
+            both.func, [v for layer, p in zip(chosen, products, strict=True) for v in (layer.call.node.results[0], p)]
         )
-        names = [use.name for use in uses]
+        names = [layer.name for layer in chosen]
     run, found = _runner(clean(both), threads), list[list[tuple[float, float]]]()
     for batch in batches:
         outputs = run(batch)
         found.append([errors(mine, plain) for plain, mine in zip(outputs[::2], outputs[1::2], strict=True)])
     means = np.mean(np.asarray(found), axis=0)
     return [
-        LayerError(name, float(relative), float(largest), step.scale, step.zero)
-        for name, (relative, largest), step in zip(names, means, steps, strict=True)
+        LayerError(name, float(relative), float(largest), each[0].scale, each[0].zero)
+        for name, (relative, largest), each in zip(names, means, steps, strict=True)
     ]
 
 

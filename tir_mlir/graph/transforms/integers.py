@@ -31,7 +31,7 @@ def integers(graph: Graph) -> Graph:
     integers, too. What is added as int32 with the scale R.multiply(x_scale, w_scale), or a constant that is this
     product, is added to the sums. What has other operands remains as it is.
     """
-    return clean(apply_rules(apply_rules(graph, [Rule(is_op("add")(varg_default_wildcard=True), _fold_bias)]), RULES))
+    return clean(apply_rules(clean(apply_rules(graph, FIRST)), RULES))
 
 
 def _product(call: NodeCall, _: Matches) -> ir.Value | None:
@@ -89,11 +89,12 @@ def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
         return None
     if call.type_of(x.args[0]).dtype not in SHORT or call.type_of(w.args[0]).dtype != "int8":
         return None
-    zero, channel = _zero(x), _channels(call)
-    if zero is None or _zero(w) != 0 or not _is_single(x, x.args[1]) or channel is None:
+    zero, channel, single = _zero(x), _channels(call), _is_single(w, w.args[1])
+    if zero is None or _zero(w) != 0 or not _is_single(x, x.args[1]):
         return None
+    if channel is None:
+        return _sum_of_one_scale(call, x, w) if single and zero == 0 else None
     of_weight, of_result = channel
-    single = _is_single(w, w.args[1])
     if not single and w.attrs["axis"] % len(w.shape) != of_weight:
         return None
     padding = {"pad_value": zero} if is_convolution(call) and zero else {}
@@ -104,6 +105,12 @@ def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
         )
     scale = call.emit("multiply", [x.args[1], w.args[1]])
     return total, (scale if single else _reshape_along_axis(call, scale, of_result))
+
+
+def _sum_of_one_scale(call: NodeCall, x: NodeCall, w: NodeCall) -> tuple[ir.Value, ir.Value]:
+    """The sums of a product whose channels are not known, such as one of two activations, and their scale."""
+    total = call.emit_same([x.args[0], w.args[0]], {**call.attrs, "out_dtype": "int32"})
+    return total, call.emit("multiply", [x.args[1], w.args[1]])
 
 
 def is_convolution(call: NodeCall) -> bool:
@@ -214,6 +221,20 @@ def _divide_weight(call: NodeCall, weight: ir.Value, scale: ir.Value) -> ir.Valu
     return call.emit("multiply", [weight, call.emit("reciprocal", [scale])])
 
 
+def _quantize_before_moving(call: NodeCall, _: Matches) -> ir.Value | None:
+    """quantize(permute_dims(x), scale) -> permute_dims(quantize(x, scale)), so that sums are rounded where they are"""
+    value, moves = call.args[0], list[NodeCall]()
+    while (move := call.defining_call(value, _ORDERS)) is not None and uses(value) == 1:
+        moves.append(move)
+        value = move.args[0]
+    if not moves or call.is_weight(value) or not all(_is_single(call, v) for v in call.args[1:]):
+        return None
+    result = call.emit("quantize", [value, *call.args[1:]], call.attrs | {"axis": -1})
+    for move in reversed(moves):
+        result = call.emit(move.op.short, [result], move.attrs)
+    return result
+
+
 # --- what moves elements ----------------------------------------------------------------------------------------------
 
 
@@ -250,7 +271,12 @@ _INNER = _DEQUANTIZE(varg_default_wildcard=True)
 _MOVES = (
     is_op("reshape") | is_op("permute_dims") | is_op("nn.max_pool1d") | is_op("nn.max_pool2d") | is_op("nn.max_pool3d")
 )
+_ORDERS = is_op("reshape") | is_op("permute_dims")
 _SCALE, _ZERO = wildcard(), wildcard()
+FIRST = [
+    Rule(is_op("add")(varg_default_wildcard=True), _fold_bias),
+    Rule(is_op("quantize")(varg_default_wildcard=True), _quantize_before_moving),
+]
 RULES = [
     Rule(_MOVES(_INNER), _sink_dequantize),
     Rule(is_op("quantize")(_INNER, _SCALE) | is_op("quantize")(_INNER, _SCALE, _ZERO), _cancel_round_trip),

@@ -170,6 +170,30 @@ def test_a_bias_of_integers_is_added_to_the_sums(kind):
         np.testing.assert_allclose(tir_mlir.build(eight, threads=1)(x), wanted, rtol=1e-6)
 
 
+def attention(**attrs: object) -> tuple[Graph, list[np.ndarray]]:
+    """Two heads of keys for four of queries, and a mask that hides some of them."""
+    b, f = GraphBuilder(), lambda *s: RNG.standard_normal(s).astype("float32")
+    arrays = [f(1, 5, 4, 8), f(1, 7, 2, 8), f(1, 7, 2, 6)]
+    seen = b.constant(np.arange(7) % 3 != 1)
+    b.output(b.op("nn.attention", *(b.input(n, a.shape) for n, a in zip("qkv", arrays, strict=True)), seen, **attrs))
+    return b.finish(), arrays
+
+
+@pytest.mark.nightly
+def test_symmetric_attention_is_two_products_of_integers():
+    graph, arrays = attention(causal_mask="BottomRight", scale=0.5)
+    eight = graph.calibrate([tuple(arrays)], threads=1, **NPU)
+    text = compile_graph(eight, until="integers").script()
+    assert text.count('out_dtype="int32"') == 2 and "R.nn.attention" not in text
+    assert eight.compare(graph, *arrays, threads=1).relative < 0.03
+
+
+def test_attention_that_is_kept_remains_one_operator():
+    graph, arrays = attention()
+    eight = graph.calibrate([tuple(arrays)], threads=1, keep=["lv*"], **NPU)
+    assert "R.nn.attention" in eight.script() and [*eight.calibration.kept.values()] == ["it was not chosen"]
+
+
 @pytest.mark.nightly
 def test_activations_of_int8_have_zero_points():
     graph, x = biased("dense")
