@@ -69,6 +69,8 @@ class Machine(AnyTarget):
     """Cycles from the issue of an instruction to that of the next one."""
     bandwidth: float = field(default=0, kw_only=True)
     """Bytes that the memory of the CPU gives or takes in a cycle; 0: any number."""
+    host_macs: float = field(default=1, kw_only=True)
+    """Products that the CPU beside it adds up in a cycle: `Graph.offload` leaves it what it does in fewer."""
     spaces: dict[str, MemorySpace] = field(default_factory=dict, init=False)
     units: dict[str, ExecutionUnit] = field(default_factory=dict, init=False)
     registers: dict[str, Register] = field(default_factory=dict, init=False)
@@ -78,6 +80,8 @@ class Machine(AnyTarget):
         _check_word(self.name, "machine")
         if not isinstance(self.cores, int) or self.cores < 1:
             raise IntrinError(f"machine {self.name}: cores is a positive number, not {short_repr(self.cores)}")
+        if not isinstance(self.host_macs, int | float) or not self.host_macs > 0:
+            raise IntrinError(f"machine {self.name}: host_macs is a positive number, not {short_repr(self.host_macs)}")
 
     def memory(
         self,

@@ -138,6 +138,19 @@ def map_program(program: PrimFunc | IRModule | Schedule, machine: Machine) -> Ma
     return Mapping(machine, sch, map_functions(sch, machine), original)
 
 
+def estimate_cycles(program: PrimFunc, machine: Machine) -> float:
+    """About the cycles of the mapping of a program whose first block alone computes, without its steps. Errors: those
+    of `map_program`."""
+    sch = Schedule(program)
+    block = sch.get_child_blocks(sch.get_block("root"))[0]
+    last = _inline_epilogue(sch, block, set())
+    nest = plan_nest(sch, machine, roles_of(machine), block, last)
+    ranked = tilings(nest) or tilings(nest, ahead=False)
+    if not ranked:
+        raise MachineError(_too_small(nest))
+    return ranked[0][0]
+
+
 def map_functions(sch: Schedule, machine: Machine, choose: Choose = lambda _, ranked: ranked) -> tuple[str, ...]:
     """Schedule all functions of a schedule for a machine. Returns what was chosen. Errors: MachineError."""
     roles = roles_of(machine)

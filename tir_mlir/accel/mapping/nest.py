@@ -538,6 +538,8 @@ def _starts_from(form: Form, start: Form, pairing: Pairing, fill: Role) -> bool:
     for row in operand.rows:
         axes = [spatial[a] for a, factor in enumerate(row) if factor]
         found = [d for d, n in enumerate(out) if n is not None and [pairing.axes[n]] == axes]
+        if not found and len(axes) == 1 and axes[0] not in pairing.axes:
+            continue  # one index for all of a tile
         if len(found) != 1:
             return False
         wanted.append(written[found[0]])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -16,11 +17,12 @@ from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.firmware.graph_model import write_graph
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping import Mapping as MachineMapping
-from tir_mlir.accel.mapping import map_program
+from tir_mlir.accel.mapping import estimate_cycles, map_program
 from tir_mlir.accel.offload.forms import LayerForm, forms_of
 from tir_mlir.accel.offload.layers import LayerEnd, LayerReader, layers_of, multiplications
 from tir_mlir.accel.offload.numbers import with_numbers
 from tir_mlir.accel.offload.programs import Program, Stored, largest_sum
+from tir_mlir.accel.offload.reasons import Waste, reason_of
 from tir_mlir.accel.offload.report import CpuNode, OffloadedNode, OffloadReport
 from tir_mlir.accel.offload.requantization import requantizing_store, stores_of
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, MachineError, TirError, check_type
@@ -45,8 +47,10 @@ def offload(graph: Graph, machine: Machine) -> OffloadedGraph:
     """Let a machine compute the products and convolutions of a graph, with what it can do to their sums.
 
     Each distinct one becomes a program of TensorIR, which `accel.map` maps to the machine; equal ones share it. What
-    the machine rounds just as the graph does, for each sum that can occur, it rounds; else it yields the sums. A layer
-    of which the machine does nothing stays on the CPU, with the reason of `accel.map`. Errors: GraphError.
+    the machine rounds just as the graph does, for each sum that can occur, it rounds; else it yields the sums. Groups
+    of a convolution are computed together, as products with zeros for other groups, where that takes the machine fewer
+    cycles than the CPU (`Machine.host_macs`). What stays on the CPU has its reason: of a layer that of `accel.map`.
+    Errors: GraphError.
     """
     check_type(graph, Graph, "offload", "graph", "a Graph (from_torch, from_onnx, GraphBuilder make one)")
     check_type(machine, Machine, "offload", "machine", "an accel.Machine")
@@ -157,23 +161,52 @@ class _Offload:
         self.names: dict[Program, str] = {}
         self.programs: dict[str, OffloadedProgram] = {}
         self.nodes: list[OffloadedNode] = []
+        self.costs: dict[Program, float] = {}
         self.reasons: dict[tuple[str, str], str] = {}
 
     def layer(self, call: NodeCall) -> None:
         """Give a layer to the machine, with as much behind it as it can do; or note why it stays."""
-        forms, reason = forms_of(call), f"{call.op.name} of these operands is not a product of matrices"
+        forms, reason = forms_of(call)
         notes: list[str] = []
         for end in self.reader.ends(call, forms[0].axis) if forms else []:
-            for form in forms:
-                program = self._program(end, form.program)
-                name = program if isinstance(program, TirError) else self._map_once(program)
-                if isinstance(name, TirError) or isinstance(program, TirError):
-                    reason = str(name).splitlines()[0]
+            for form, program in self._fastest(end, forms):
+                mapped = program if isinstance(program, TirError) else self._map_once(program)
+                if isinstance(mapped, TirError) or isinstance(program, TirError):
+                    reason = str(mapped).splitlines()[0]
                     notes.append(reason)
+                elif (waste := self._waste(call, form, mapped)) is not None and not waste.pays:
+                    reason = str(waste)
                 else:
+                    notes += [] if waste is None else [str(waste)]
+                    name = self._name(program, mapped)
                     self._replace(call, end, form, name, "; ".join(dict.fromkeys(notes)))
                     return
         self.reasons[call.node.names[0], call.op.name] = reason
+
+    def _fastest(self, end: LayerEnd, forms: Sequence[LayerForm]) -> Iterator[tuple[LayerForm, Program | TirError]]:
+        """The forms of a layer up to an end with their programs, in order; of those that take groups together the one
+        with the fewest cycles, by the cost of their tiles."""
+        programs = [(form, self._program(end, form.program)) for form in forms]
+        grouped = [(form, p) for form, p in programs if form.together and not isinstance(p, TirError)]
+        if len(grouped) < 2:
+            yield from programs
+            return
+        costs = list[tuple[float, int]]()
+        for number, (_, program) in enumerate(grouped):
+            if program not in self.costs:
+                try:
+                    self.costs[program] = estimate_cycles(program.func("main"), self.machine)
+                except (MachineError, LoweringError):
+                    self.costs[program] = math.inf
+            costs.append((self.costs[program], number))
+        yield grouped[min(costs)[1]]
+
+    def _waste(self, call: NodeCall, form: LayerForm, mapping: MachineMapping) -> Waste | None:
+        """What products with zeros cost; None for a form without them."""
+        if not form.together:
+            return None
+        groups = int(call.attrs["groups"])
+        return Waste(groups, form.together, mapping.cycles, multiplications(call) / self.machine.host_macs)
 
     def _program(self, end: LayerEnd, program: Program) -> Program | TirError:
         """The program of a layer up to an end; or why no instruction rounds its sums so."""
@@ -199,10 +232,8 @@ class _Offload:
             return int(np.iinfo(self.rewriter.type_of(value).dtype).max)
         return int(np.abs(array.astype(np.int64)).max(initial=0))
 
-    def _map_once(self, program: Program) -> str | TirError:
-        """The name of a program that the machine computes; or why it does not."""
-        if program in self.names:
-            return self.names[program]
+    def _map_once(self, program: Program) -> MachineMapping | TirError:
+        """The mapping of a program, or of one that differs in scales only; or why there is none."""
         stored = program.stored
         shared = program if stored is None else replace(program, stored=stored.with_scales(_SCALE))
         if shared not in self.mapped:
@@ -212,14 +243,16 @@ class _Offload:
                 self.mapped[shared] = mapped
             except (MachineError, LoweringError) as error:
                 self.mapped[shared] = error
-        mapping = self.mapped[shared]
-        if isinstance(mapping, TirError):
-            return mapping
-        module = self.graph.module.mlir
-        name = self.names[program] = create.fresh_symbol(module, program.title)
-        copy_function(module, program.func(name), name)
-        self.programs[name] = OffloadedProgram(name, program, mapping)
-        return name
+        return self.mapped[shared]
+
+    def _name(self, program: Program, mapping: MachineMapping) -> str:
+        """The function of a program in the graph."""
+        if program not in self.names:
+            module = self.graph.module.mlir
+            name = self.names[program] = create.fresh_symbol(module, program.title)
+            copy_function(module, program.func(name), name)
+            self.programs[name] = OffloadedProgram(name, program, mapping)
+        return self.names[program]
 
     def _replace(self, call: NodeCall, end: LayerEnd, form: LayerForm, name: str, note: str) -> None:
         """Call the program for a layer."""
@@ -227,7 +260,7 @@ class _Offload:
         program = mapped.program
         operands = form.operands(at)
         if end.biases:
-            operands.append(self._bias(at, end.biases, program.result_shape[-1]))
+            operands.append(self._bias(at, end.biases, program.channels))
         made = TensorType(program.result_shape, at.struct_info.dtype)
         with ir.InsertionPoint(at.node.op):
             node = create.call_tir(self.graph.module.mlir, name, operands, [made], at.node.names[:1])
@@ -237,11 +270,11 @@ class _Offload:
             OffloadedNode(at.node.names[0], call.op.name, multiplications(call), name, mapped.mapping.cycles, note)
         )
 
-    def _bias(self, at: NodeCall, biases: Sequence[tuple[ir.Value, int]], channels: int) -> ir.Value:
+    def _bias(self, at: NodeCall, biases: Sequence[tuple[ir.Value, int]], channels: Sequence[int]) -> ir.Value:
         """The sum of biases, one number a channel."""
         total: ir.Value | None = None
         for value, sign in biases:
-            vector = at.reshape(value, [channels])
+            vector = at.reshape(value, channels)
             vector = vector if sign > 0 else at.emit("negative", [vector])
             total = vector if total is None else at.emit("add", [total, vector])
         assert total is not None
@@ -260,6 +293,6 @@ class _Offload:
                     continue
                 call = rewriter.call(node)
                 name = node.names[0]
-                reason = self.reasons.get((name, call.op.name), "not a product or a convolution")
+                reason = self.reasons.get((name, call.op.name)) or reason_of(call)
                 on_cpu.append(CpuNode(name, call.op.name, multiplications(call), reason))
         return OffloadReport(tuple(self.nodes), tuple(on_cpu))

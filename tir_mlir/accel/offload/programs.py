@@ -70,6 +70,11 @@ class ProductProgram:
         """The products that are added up for one element."""
         return self.depth
 
+    @property
+    def channels(self) -> Shape:
+        """The shape of a bias."""
+        return (self.columns,)
+
     def func(self, name: str) -> PrimFunc:
         """Its function of TensorIR."""
         axes = [f"b{n}" for n in range(len(self.batch))]
@@ -83,7 +88,8 @@ class ProductProgram:
 
 @dataclass(frozen=True)
 class ConvolutionProgram:
-    """A convolution of an image (n, height, width, channels) with a kernel (height, width, channels, outputs)."""
+    """A convolution of an image (n, height, width, channels) with a kernel (height, width, channels, outputs); in parts
+    that share no channels, of (n, height, width, parts, channels) with (parts, height, width, channels, outputs)."""
 
     image: Shape
     kernel: Shape
@@ -94,33 +100,44 @@ class ConvolutionProgram:
     stored: Stored | None = None
 
     @property
+    def parts(self) -> Shape:
+        """Empty, or one size."""
+        return self.kernel[:-4]
+
+    @property
     def result_shape(self) -> Shape:
         """The shape of the result."""
-        windows = zip(self.image[1:3], self.kernel[:2], self.dilation, self.strides, strict=True)
+        windows = zip(self.image[1:3], self.kernel[-4:-2], self.dilation, self.strides, strict=True)
         sizes = ((size - (taps - 1) * dilation - 1) // stride + 1 for size, taps, dilation, stride in windows)
-        return (self.image[0], *sizes, self.kernel[3])
+        return (self.image[0], *sizes, *self.channels)
 
     @property
     def title(self) -> str:
-        window = f"{self.kernel[0]}x{self.kernel[1]}"
-        return f"convolution_{'x'.join(map(str, self.image[1:]))}_{window}_{self.kernel[3]}"
+        window = f"{self.kernel[-4]}x{self.kernel[-3]}"
+        return f"convolution_{'x'.join(map(str, self.image[1:]))}_{window}_{self.kernel[-1]}"
 
     @property
     def terms(self) -> int:
         """The products that are added up for one element."""
-        return prod(self.kernel[:3])
+        return prod(self.kernel[-4:-1])
+
+    @property
+    def channels(self) -> Shape:
+        """The shape of a bias."""
+        return (*self.parts, self.kernel[-1])
 
     def func(self, name: str) -> PrimFunc:
         """Its function of TensorIR."""
         left, right, _ = self.dtypes
         params = [_params("X", self.image, left), _params("W", self.kernel, right)]
-        spatial: dict[str, int] = dict(zip("nyxo", self.result_shape, strict=True))
+        parts = [f"p{n}" for n in range(len(self.parts))]
+        spatial: dict[str, int] = dict(zip(("n", "y", "x", *parts, "o"), self.result_shape, strict=True))
         rows, columns = (
             f"v{axis} * {stride} + v{tap} * {dilation}"
             for axis, tap, stride, dilation in zip("yx", ("ry", "rx"), self.strides, self.dilation, strict=True)
         )
-        reads = f"X[vn, {rows}, {columns}, vc]", "W[vry, vrx, vc, vo]"
-        taps: dict[str, int] = dict(zip(("ry", "rx", "c"), self.kernel[:3], strict=True))
+        reads = f"X[vn, {rows}, {columns}, {_index(parts, 'c')}]", f"W[{_index(parts, 'ry', 'rx', 'c', 'o')}]"
+        taps: dict[str, int] = dict(zip(("ry", "rx", "c"), self.kernel[-4:-1], strict=True))
         return _program(name, params, spatial, taps, reads, self)
 
 
@@ -145,13 +162,13 @@ def _program(
     shape, sums = tuple(spatial.values()), program.dtypes[2]
     index = ", ".join(f"v{axis}" for axis in spatial)
     total = "Y" if program.stored is None else "S"
-    first = f"D[v{list(spatial)[-1]}]" if program.has_bias else f"T.{sums}(0)"
+    first = f"D[{_index(list(spatial)[-len(program.channels) :])}]" if program.has_bias else f"T.{sums}(0)"
     factors = " * ".join(
         r if d == sums else f'T.Cast("{sums}", {r})' for r, d in zip(reads, program.dtypes, strict=False)
     )
     body = ["with T.init():", f"    {total}[{index}] = {first}", f"{total}[{index}] = {total}[{index}] + {factors}"]
     lines = _block(total, spatial, reduced, body)
-    params = [*params, *([_params("D", shape[-1:], sums)] if program.has_bias else [])]
+    params = [*params, *([_params("D", program.channels, sums)] if program.has_bias else [])]
     if program.stored is not None:
         lines = [f'S = T.alloc_buffer({shape}, "{sums}")', *lines]
         lines += _block("Y", spatial, {}, [f'Y[{index}] = T.Cast("{program.stored.dtype}", S[{index}])'])

@@ -96,14 +96,7 @@ def _of_groups(call: NodeCall, window: Mapping[str, PlainAttribute], target: Tar
     parts, length, of_group = groups // each, prod(taps) * each * inputs, outputs // groups
     multiple = GROUP // bits(of_image)
     rows = call.emit("nn.patches", [image], {**window, "multiple": multiple, "parts": parts})
-    # zeros behind the weights of a group, as many as put the next ones on the diagonal
-    weight = call.reshape(kernel, [parts, each, of_group, inputs, prod(taps)])
-    weight = call.emit("permute_dims", [weight], {"axes": [0, 2, 4, 1, 3]})
-    weight = call.emit("nn.pad", [weight], {"pad_width": [0] * 9 + [each * inputs]})
-    weight = call.reshape(weight, [parts, of_group, prod(taps), each * (each + 1) * inputs])
-    weight = call.emit("strided_slice", [weight], {"axes": [3], "begin": [0], "end": [each * each * inputs]})
-    weight = call.reshape(weight, [parts, of_group, prod(taps), each, each * inputs])
-    weight = call.emit("permute_dims", [weight], {"axes": [0, 2, 4, 3, 1]})
+    weight = diagonal_weights(call, kernel, groups, each)
     weight = call.reshape(weight, [parts, length, each * of_group])
     weight = call.emit("nn.pad", [weight], {"pad_width": [0, 0, 0, -length % multiple, 0, 0]})
     if parts == 1:
@@ -111,6 +104,23 @@ def _of_groups(call: NodeCall, window: Mapping[str, PlainAttribute], target: Tar
         return call.reshape(call.emit("matmul", [rows, weight], {"out_dtype": "int32"}), call.shape)
     product = call.emit("matmul", [rows, weight], {"out_dtype": "int32"})
     return call.reshape(call.emit("permute_dims", [product], {"axes": [1, 0, 2]}), call.shape)
+
+
+def diagonal_weights(call: NodeCall, kernel: ir.Value, groups: int, each: int) -> ir.Value:
+    """The kernel of a convolution in groups, as one for `each` groups together: 0 for the channels of other groups.
+
+    (groups * outputs, inputs, height, width)    ->    (groups / each, height * width, each * inputs, each, outputs)
+    """
+    outputs, inputs, *taps = (int(size) for size in call.shape_of(kernel))
+    parts, of_group, count = groups // each, outputs // groups, prod(taps)
+    # zeros behind the weights of a group, as many as put the next ones on the diagonal
+    weight = call.reshape(kernel, [parts, each, of_group, inputs, count])
+    weight = call.emit("permute_dims", [weight], {"axes": [0, 2, 4, 1, 3]})
+    weight = call.emit("nn.pad", [weight], {"pad_width": [0] * 9 + [each * inputs]})
+    weight = call.reshape(weight, [parts, of_group, count, each * (each + 1) * inputs])
+    weight = call.emit("strided_slice", [weight], {"axes": [3], "begin": [0], "end": [each * each * inputs]})
+    weight = call.reshape(weight, [parts, of_group, count, each, each * inputs])
+    return call.emit("permute_dims", [weight], {"axes": [0, 2, 4, 3, 1]})
 
 
 def _pad_kernel_rows(call: NodeCall, kernel: ir.Value, length: int) -> ir.Value:

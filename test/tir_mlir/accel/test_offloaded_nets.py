@@ -1,0 +1,73 @@
+"""Whole nets in 8 bits of which a machine computes the products: their bits are those of the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness import small_nets
+
+from tir_mlir import build
+from tir_mlir.accel.machines.gemmini import gemmini
+from tir_mlir.accel.offload import OffloadedGraph
+from tir_mlir.graph import Graph, GraphBuilder
+
+
+def run_on_both(graph: Graph, x: np.ndarray) -> OffloadedGraph:
+    """The graph on a machine, after its result was compared with that of the CPU."""
+    net = graph.offload(gemmini())
+    np.testing.assert_array_equal(net.build(threads=1)(x), build(graph, threads=1)(x))
+    return net
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("resnet", {}), ("resnet", {"size": 15}), ("mobilenet", {}), ("bert", {}), ("bert", {"layers": 2, "tokens": 19})],
+)
+def test_a_net_gives_the_bits_of_the_cpu(name: str, sizes: dict[str, int]) -> None:
+    """Three models are built for each: ten seconds."""
+    net = run_on_both(*getattr(small_nets, name)(**sizes))
+    assert net.offloaded.share == 1.0
+    assert all(node.reason for node in net.offloaded.on_cpu)
+
+
+def grouped(groups: int, outputs: int, stride: int) -> tuple[Graph, np.ndarray]:
+    """Sums of int8 of a convolution in groups of 24 channels, with a bias."""
+    rng, b = np.random.default_rng(0), GraphBuilder("main")
+    kernel = b.weight("w", rng.integers(-127, 128, (outputs, 24 // groups, 3, 3), np.int8))
+    y = b.op("nn.conv2d", b.input("x", (1, 24, 7, 7), "int8"), kernel, padding=[1] * 4, strides=[stride] * 2,
+             groups=groups, out_dtype="int32")  # fmt: skip
+    b.output(b.op("add", y, b.weight("b", rng.integers(-999, 999, (1, outputs, 1, 1)).astype(np.int32))))
+    return b.finish(), rng.integers(-128, 128, (1, 24, 7, 7), np.int8)
+
+
+@pytest.mark.parametrize(("groups", "outputs", "stride"), [(24, 24, 1), (6, 12, 2)], ids=["depthwise", "of 4 channels"])
+def test_groups_are_computed_together(groups: int, outputs: int, stride: int) -> None:
+    net = run_on_both(*grouped(groups, outputs, stride))
+    (node,) = net.offloaded.nodes
+    assert f" of {groups} groups at once: " in node.note and " on the CPU" in node.note
+
+
+def test_groups_stay_where_the_cpu_is_faster() -> None:
+    machine = gemmini()
+    machine.host_macs = 1000
+    net = grouped(24, 24, 1)[0].offload(machine)
+    (node,) = [node for node in net.offloaded.on_cpu if node.operator == "relax.nn.conv2d"]
+    assert not net.offloaded.nodes and node.reason.endswith(" cycles, more than 11 on the CPU")
+
+
+def test_products_of_activations_are_a_program_for_a_batch() -> None:
+    rng, b = np.random.default_rng(0), GraphBuilder("main")
+    shapes = (2, 3, 7, 5), (2, 3, 5, 9)
+    b.output(b.op("matmul", *(b.input(n, s, "int8") for n, s in zip("xy", shapes, strict=True)), out_dtype="int32"))
+    x, y = (rng.integers(-128, 128, shape, np.int8) for shape in shapes)
+    net = b.finish().offload(gemmini())
+    assert list(net.programs) == ["product_6x7x9x5"]
+    np.testing.assert_array_equal(net.build(threads=1)(x, y), x.astype(np.int32) @ y.astype(np.int32))
+
+
+def test_attention_of_floats_tells_what_makes_it_integers() -> None:
+    b = GraphBuilder("main")
+    b.output(b.op("nn.attention", *(b.input(name, (1, 5, 2, 8)) for name in "qkv")))
+    (node,) = [n for n in b.finish().offload(gemmini()).offloaded.on_cpu if n.macs]
+    assert node.macs == 2 * 2 * 5 * 5 * 8 and "fix: calibrate with symmetric=True" in node.reason
