@@ -8,13 +8,13 @@ from harness import small_nets
 
 from tir_mlir import build
 from tir_mlir.accel.machines.gemmini import gemmini
-from tir_mlir.accel.offload import OffloadedGraph
+from tir_mlir.accel.offload import OffloadedGraph, offload
 from tir_mlir.graph import Graph, GraphBuilder
 
 
 def run_on_both(graph: Graph, x: np.ndarray) -> OffloadedGraph:
     """The graph on a machine, after its result was compared with that of the CPU."""
-    net = graph.offload(gemmini())
+    net = offload(graph, gemmini())
     np.testing.assert_array_equal(net.build(threads=1)(x), build(graph, threads=1)(x))
     return net
 
@@ -29,6 +29,7 @@ def test_a_net_gives_the_bits_of_the_cpu(name: str, sizes: dict[str, int]) -> No
     net = run_on_both(*getattr(small_nets, name)(**sizes))
     assert net.offloaded.share == 1.0
     assert all(node.reason for node in net.offloaded.on_cpu)
+    assert net.verify()
 
 
 def grouped(groups: int, outputs: int, stride: int) -> tuple[Graph, np.ndarray]:
@@ -48,10 +49,19 @@ def test_groups_are_computed_together(groups: int, outputs: int, stride: int) ->
     assert f" of {groups} groups at once: " in node.note and " on the CPU" in node.note
 
 
+def test_a_net_is_verified() -> None:
+    net = offload(grouped(24, 24, 1)[0], gemmini())
+    assert net.verify()
+    (program,) = net.programs.values()
+    placed = program.mapping.function.placed
+    placed.rows[next(iter(placed.rows))] += 1
+    assert "not equal to its schedule" in str(net.verify())
+
+
 def test_groups_stay_where_the_cpu_is_faster() -> None:
     machine = gemmini()
     machine.host_macs = 1000
-    net = grouped(24, 24, 1)[0].offload(machine)
+    net = offload(grouped(24, 24, 1)[0], machine)
     (node,) = [node for node in net.offloaded.on_cpu if node.operator == "relax.nn.conv2d"]
     assert not net.offloaded.nodes and node.reason.endswith(" cycles, more than 11 on the CPU")
 
@@ -61,7 +71,7 @@ def test_products_of_activations_are_a_program_for_a_batch() -> None:
     shapes = (2, 3, 7, 5), (2, 3, 5, 9)
     b.output(b.op("matmul", *(b.input(n, s, "int8") for n, s in zip("xy", shapes, strict=True)), out_dtype="int32"))
     x, y = (rng.integers(-128, 128, shape, np.int8) for shape in shapes)
-    net = b.finish().offload(gemmini())
+    net = offload(b.finish(), gemmini())
     assert list(net.programs) == ["product_6x7x9x5"]
     np.testing.assert_array_equal(net.build(threads=1)(x, y), x.astype(np.int32) @ y.astype(np.int32))
 
@@ -69,5 +79,5 @@ def test_products_of_activations_are_a_program_for_a_batch() -> None:
 def test_attention_of_floats_tells_what_makes_it_integers() -> None:
     b = GraphBuilder("main")
     b.output(b.op("nn.attention", *(b.input(name, (1, 5, 2, 8)) for name in "qkv")))
-    (node,) = [n for n in b.finish().offload(gemmini()).offloaded.on_cpu if n.macs]
+    (node,) = [n for n in offload(b.finish(), gemmini()).offloaded.on_cpu if n.macs]
     assert node.macs == 2 * 2 * 5 * 5 * 8 and "fix: calibrate with symmetric=True" in node.reason

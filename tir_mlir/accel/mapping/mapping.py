@@ -13,7 +13,7 @@ from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, plan_chain, step_reason
 from tir_mlir.accel.mapping.chain_steps import apply_chain
 from tir_mlir.accel.mapping.nest import GUESSED_TILES, Nest, plan_nests, raise_block
-from tir_mlir.accel.mapping.on_cores import CoreSplit, placements
+from tir_mlir.accel.mapping.on_cores import CoreSplit, Placement, placements
 from tir_mlir.accel.mapping.program_nests import is_elementwise, nests_of
 from tir_mlir.accel.mapping.roles import Role, roles_of
 from tir_mlir.accel.mapping.space import Choose
@@ -139,16 +139,11 @@ def map_program(program: PrimFunc | IRModule | Schedule, machine: Machine) -> Ma
 
 
 def estimate_cycles(program: PrimFunc, machine: Machine) -> float:
-    """About the cycles of the mapping of a program whose first block alone computes, without its steps. Errors: those
-    of `map_program`."""
+    """About the cycles of the mapping of a program of one nest, without its steps. Errors: those of `map_program`."""
     sch = Schedule(program)
-    block = sch.get_child_blocks(sch.get_block("root"))[0]
-    last = _inline_epilogue(sch, block, set())
-    nest = plan_nest(sch, machine, roles_of(machine), block, last)
-    ranked = tilings(nest) or tilings(nest, ahead=False)
-    if not ranked:
-        raise MachineError(_too_small(nest))
-    return ranked[0][0]
+    ((name, last),) = nests = nests_of(sch, next(iter(sch.mod.prim_funcs)))
+    planned = plan_nests(sch, machine, roles_of(machine), sch.get_block(name), last)
+    return _place(planned, _cores(machine, nests))[1][0].cycles
 
 
 def map_functions(sch: Schedule, machine: Machine, choose: Choose = lambda _, ranked: ranked) -> tuple[str, ...]:
@@ -165,8 +160,7 @@ def _map_function(
     sch: Schedule, machine: Machine, roles: Sequence[Role], function: str, choose: Choose
 ) -> Iterator[str]:
     nests = nests_of(sch, function)
-    waits = any(u.is_shared and not u.is_interlocked for u in machine.units.values())
-    cores = machine.cores if len(nests) == 1 and not waits else 1  # cores do not wait for each other
+    cores = _cores(machine, nests)
     for name, last in nests:
         if is_elementwise(sch, name):
             raised = raise_block(sch, sch.get_block(name))
@@ -175,14 +169,25 @@ def _map_function(
         yield _apply(sch, machine, plan_nests(sch, machine, roles, sch.get_block(name), last), choose, cores)
 
 
-def _apply(sch: Schedule, machine: Machine, nests: Sequence[Nest], choose: Choose, cores: int) -> str:
-    """Schedule a block, in one of several ways, by the cheapest tiling of which each step is legal."""
+def _cores(machine: Machine, nests: Sequence[tuple[str, str | None]]) -> int:
+    """The cores to which the tiles of a function may be given."""
+    waits = any(u.is_shared and not u.is_interlocked for u in machine.units.values())
+    return machine.cores if len(nests) == 1 and not waits else 1  # cores do not wait for each other
+
+
+def _place(nests: Sequence[Nest], cores: int) -> tuple[Nest, list[Placement]]:
+    """The nest of a block, of several ways, with its placements, the cheapest first. Errors: MachineError."""
     placed = [(nest, found) for nest in nests if (found := placements(nest, cores))]
     if not placed:
         raise MachineError(_too_small(nests[-1]))
     most = _ALMOST_BEST * min(ranked[0].cycles for _, ranked in placed)
     cheap = [p for p in placed if p[1][0].cycles <= most]
-    nest, ranked = max(cheap, key=lambda p: (prod(p[0].role.extents), -p[1][0].cycles))
+    return max(cheap, key=lambda p: (prod(p[0].role.extents), -p[1][0].cycles))
+
+
+def _apply(sch: Schedule, machine: Machine, nests: Sequence[Nest], choose: Choose, cores: int) -> str:
+    """Schedule a block, in one of several ways, by the cheapest tiling of which each step is legal."""
+    nest, ranked = _place(nests, cores)
     split = ranked[0].split
     part = nest if split is None else split.part(nest)
     costs = {p.tiling: p.cycles for p in ranked if p.split == split}

@@ -21,13 +21,15 @@ from tir_mlir.accel.mapping import estimate_cycles, map_program
 from tir_mlir.accel.offload.forms import LayerForm, forms_of
 from tir_mlir.accel.offload.layers import LayerEnd, LayerReader, layers_of, multiplications
 from tir_mlir.accel.offload.numbers import with_numbers
+from tir_mlir.accel.offload.program_calls import call_program, call_sums
 from tir_mlir.accel.offload.programs import Program, Stored, largest_sum
 from tir_mlir.accel.offload.reasons import Waste, reason_of
 from tir_mlir.accel.offload.report import CpuNode, OffloadedNode, OffloadReport
 from tir_mlir.accel.offload.requantization import requantizing_store, stores_of
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, MachineError, TirError, check_type
-from tir_mlir.dialect.graph import TensorType, create, encoding, replace_node
+from tir_mlir.dialect.graph import create, encoding, replace_node
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.equivalence import Difference, Result
 from tir_mlir.extensions import implement
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
@@ -58,10 +60,10 @@ def offload(graph: Graph, machine: Machine) -> OffloadedGraph:
     result = prepared.clone()
     with enter_context():
         work = _Offload(result, machine)
-        for layer in list(layers_of(work.rewriter)):
-            work.layer(layer)
+        for number, layer in enumerate(list(layers_of(work.rewriter))):
+            work.layer(number, layer)
     lowered = clean(result)
-    return OffloadedGraph(graph, lowered, machine, work.programs, work.report(lowered))
+    return OffloadedGraph(graph, prepared, lowered, machine, work.programs, work.forms, work.report(lowered))
 
 
 @dataclass(frozen=True)
@@ -85,20 +87,23 @@ class OffloadedProgram:
 class OffloadedGraph:
     """A graph of which a machine computes some nodes.
 
-    graph: as it was; lowered: with a program of TensorIR for each node that the machine computes; programs: these, by
-    name; offloaded: what is where, and why.
+    graph: as it was; prepared: in integers, as its layers are read; lowered: with a program of TensorIR for each node
+    that the machine computes; programs: these, by name; offloaded: what is where, and why.
     """
 
     def __init__(
         self,
         graph: Graph,
+        prepared: Graph,
         lowered: Graph,
         machine: Machine,
         programs: Mapping[str, OffloadedProgram],
+        forms: Mapping[int, int],
         offloaded: OffloadReport,
     ):
-        self.graph, self.lowered, self.machine = graph, lowered, machine
+        self.graph, self.prepared, self.lowered, self.machine = graph, prepared, lowered, machine
         self.programs, self.offloaded = dict(programs), offloaded
+        self._forms = dict(forms)
 
     @property
     def cycles(self) -> int:
@@ -111,6 +116,18 @@ class OffloadedGraph:
         for name, function in functions.items():
             register_packed(name, function, override=True)
         return graph.build_model(threads=threads, optimize=optimize)
+
+    def verify(self, seed: int = 0) -> Result:
+        """Check that it computes what the graph in integers does (`prepared`), exactly over a prime field: the calls of
+        programs, up to their sums, by `Graph.verify`; the schedule of each program against the program; and its
+        addresses and registers against the schedule. That an instruction rounds as the graph does was decided for each
+        sum that can occur. Errors: NotChecked for operations without exact semantics."""
+        for mapping in {id(p.mapping): p.mapping for p in self.programs.values()}.values():
+            if not (scheduled := mapping.schedule.verify(seed=seed)):
+                return scheduled
+            if not (proof := mapping.function.verify()):
+                return Result(Difference(mapping.function.name, {}, str(proof)))
+        return call_sums(self.prepared, self._forms).verify(self.prepared, seed)
 
     def export(self, folder: str | Path, name: str | None = None, *, bare_metal: bool = True) -> list[Path]:
         """Write the model to a folder as firmware in C: NAME.h, NAME.c with NAME_run, NAME_functions.c, NAME_weights.c,
@@ -161,11 +178,13 @@ class _Offload:
         self.names: dict[Program, str] = {}
         self.programs: dict[str, OffloadedProgram] = {}
         self.nodes: list[OffloadedNode] = []
+        self.forms: dict[int, int] = {}
         self.costs: dict[Program, float] = {}
         self.reasons: dict[tuple[str, str], str] = {}
 
-    def layer(self, call: NodeCall) -> None:
-        """Give a layer to the machine, with as much behind it as it can do; or note why it stays."""
+    def layer(self, number: int, call: NodeCall) -> None:
+        """Give a layer, by its number in the graph, to the machine, with as much behind it as it can do; or note why it
+        stays."""
         forms, reason = forms_of(call)
         notes: list[str] = []
         for end in self.reader.ends(call, forms[0].axis) if forms else []:
@@ -179,7 +198,12 @@ class _Offload:
                 else:
                     notes += [] if waste is None else [str(waste)]
                     name = self._name(program, mapped)
-                    self._replace(call, end, form, name, "; ".join(dict.fromkeys(notes)))
+                    call_program(self.rewriter, end, form, program, name)
+                    self.forms[number] = forms.index(form)
+                    note, macs = "; ".join(dict.fromkeys(notes)), multiplications(call)
+                    self.nodes.append(
+                        OffloadedNode(end.value.node.names[0], call.op.name, macs, name, mapped.cycles, note)
+                    )
                     return
         self.reasons[call.node.names[0], call.op.name] = reason
 
@@ -253,32 +277,6 @@ class _Offload:
             copy_function(module, program.func(name), name)
             self.programs[name] = OffloadedProgram(name, program, mapping)
         return self.names[program]
-
-    def _replace(self, call: NodeCall, end: LayerEnd, form: LayerForm, name: str, note: str) -> None:
-        """Call the program for a layer."""
-        mapped, at = self.programs[name], end.value
-        program = mapped.program
-        operands = form.operands(at)
-        if end.biases:
-            operands.append(self._bias(at, end.biases, program.channels))
-        made = TensorType(program.result_shape, at.struct_info.dtype)
-        with ir.InsertionPoint(at.node.op):
-            node = create.call_tir(self.graph.module.mlir, name, operands, [made], at.node.names[:1])
-        value = self.rewriter.add(node)
-        at.replace(value if made.shape == at.shape else at.reshape(value, at.shape))
-        self.nodes.append(
-            OffloadedNode(at.node.names[0], call.op.name, multiplications(call), name, mapped.mapping.cycles, note)
-        )
-
-    def _bias(self, at: NodeCall, biases: Sequence[tuple[ir.Value, int]], channels: Sequence[int]) -> ir.Value:
-        """The sum of biases, one number a channel."""
-        total: ir.Value | None = None
-        for value, sign in biases:
-            vector = at.reshape(value, channels)
-            vector = vector if sign > 0 else at.emit("negative", [vector])
-            total = vector if total is None else at.emit("add", [total, vector])
-        assert total is not None
-        return total
 
     def report(self, result: Graph) -> OffloadReport:
         """What is where in the graph that results."""
