@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from harness import small_nets
 
-from tir_mlir import build
+from tir_mlir import build, from_onnx
 from tir_mlir.accel.machines.gemmini import gemmini
 from tir_mlir.accel.offload import OffloadedGraph, offload
 from tir_mlir.graph import Graph, GraphBuilder
@@ -74,6 +74,45 @@ def test_products_of_activations_are_a_program_for_a_batch() -> None:
     net = offload(b.finish(), gemmini())
     assert list(net.programs) == ["product_6x7x9x5"]
     np.testing.assert_array_equal(net.build(threads=1)(x, y), x.astype(np.int32) @ y.astype(np.int32))
+
+
+def qdq_convolutions() -> object:
+    """Convolutions of single pixels and of single channels between conversions, as ONNX Runtime quantises models."""
+    onnx = pytest.importorskip("onnx")
+    helper, rng = onnx.helper, np.random.default_rng(0)
+    arrays: dict[str, np.ndarray] = {"z": np.array(0, np.int8), "s0": np.array(0.03, np.float32)}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s0", "z"], ["q0"])]
+    for n, (shape, groups) in enumerate([((16, 5, 1, 1), 1), ((16, 1, 3, 3), 16)]):
+        arrays[f"w{n}"] = rng.integers(-127, 128, shape, np.int8)
+        arrays[f"b{n}"] = rng.integers(-2000, 2000, shape[0]).astype(np.int32)
+        arrays[f"t{n}"], arrays[f"s{n + 1}"] = np.float32(0.01), np.float32(0.07 * (n + 1))
+        arrays[f"u{n}"] = arrays[f"s{n}"] * arrays[f"t{n}"]
+        for made, code, scale in ((f"x{n}", f"q{n}", f"s{n}"), (f"m{n}", f"w{n}", f"t{n}")):
+            nodes.append(helper.make_node("DequantizeLinear", [code, scale, "z"], [made]))
+        nodes.append(helper.make_node("DequantizeLinear", [f"b{n}", f"u{n}"], [f"c{n}"]))
+        operands, pads = [f"x{n}", f"m{n}", f"c{n}"], [shape[2] // 2] * 4
+        nodes.append(helper.make_node("Conv", operands, [f"g{n}"], group=groups, pads=pads, kernel_shape=shape[2:]))
+        nodes.append(helper.make_node("Relu", [f"g{n}"], [f"r{n}"]))
+        nodes.append(helper.make_node("QuantizeLinear", [f"r{n}", f"s{n + 1}", "z"], [f"q{n + 1}"]))
+    values = [onnx.numpy_helper.from_array(np.asarray(a), name) for name, a in arrays.items()]
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 5, 9, 9])
+    y = helper.make_tensor_value_info("q2", onnx.TensorProto.INT8, [1, 16, 9, 9])
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", [x], [y], values), opset_imports=[helper.make_opsetid("", 17)]
+    )
+    model.ir_version = 8
+    return model
+
+
+@pytest.mark.nightly
+def test_quantised_convolutions_of_onnx_give_the_bits_of_its_runtime() -> None:
+    model = qdq_convolutions()
+    x = np.random.default_rng(1).standard_normal((1, 5, 9, 9), np.float32)
+    net = run_on_both(from_onnx(model), x)
+    assert net.offloaded.share == 1.0
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(model.SerializeToString())  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(net.build(threads=1)(x), session.run(None, {"x": x})[0])
 
 
 def test_attention_of_floats_tells_what_makes_it_integers() -> None:
