@@ -68,6 +68,31 @@ def place_buffers(program: MachineProgram) -> PlacedProgram:
     return PlacedProgram(program, rows, lives, place_temporaries(program))
 
 
+def check_clears(placed: PlacedProgram) -> PlacedProgram:
+    """The program, in which no buffer is alive in a memory when an instruction loses the contents of that.
+
+    Errors: MachineError with the instruction and the buffer.
+    """
+    spans: dict[int, tuple[int, int]] = {}
+    _number(placed.program.body, 0, spans)
+    for issue in [n for n in placed.program.nodes() if isinstance(n, Issue) and n.instruction.clears]:
+        at, _ = spans[id(issue)]
+        for buffer, (first, last) in placed.lives.items():
+            if buffer.memory in issue.instruction.clears and first <= at <= last:
+                registers = ", ".join(str(f) for f in issue.instruction.sets)
+                raise MachineError(
+                    f"{issue.instruction} sets {registers} and loses the contents of memory {_name(buffer)}, where "
+                    f"{buffer.name} is alive; fix: instructions that need the same values of {registers} while it is"
+                    f"\n  {issue.line}"
+                )
+    return placed
+
+
+def _name(buffer: MachineBuffer) -> str:
+    """The name of the memory of a buffer."""
+    return "of the CPU" if buffer.memory is None else buffer.memory.name
+
+
 def place_temporaries(program: MachineProgram) -> dict[MachineBuffer, int]:
     """Places of the buffers in the memory of the CPU, those of each type in an array of their own: C has no other way
     to let arrays of several types share memory. One that an instruction uses shares its elements with none, as the

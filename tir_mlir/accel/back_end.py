@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from mlir import ir
 
-from tir_mlir.accel.addresses import PlacedProgram, place_buffers
+from tir_mlir.accel.addresses import PlacedProgram, check_clears, place_buffers
 from tir_mlir.accel.c_source import print_c
 from tir_mlir.accel.configuration import configure
 from tir_mlir.accel.cores import check_cores
 from tir_mlir.accel.firmware import model_of_functions, write_firmware
+from tir_mlir.accel.immediate_rows import unroll_immediate_rows
 from tir_mlir.accel.limits import check_limits
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.memory_chart import MemoryChart
@@ -62,13 +63,13 @@ def _place(compilation: Compilation) -> dict[str, PlacedProgram]:
     placed: dict[str, PlacedProgram] = {}
     for name in compilation.names:
         program = _scheduled_program(compilation.values[LOOPS], machine, name)
-        placed[name] = synchronize(place_buffers(check_limits(configure(program))))
+        placed[name] = synchronize(check_clears(place_buffers(check_limits(configure(program)))))
     return placed
 
 
 def _scheduled_program(loops: ir.Module, machine: Machine, name: str) -> MachineProgram:
     """The program of a schedule, without registers, waits and addresses."""
-    return check_cores(read_program(loops, machine, name))
+    return unroll_immediate_rows(check_cores(read_program(loops, machine, name)))
 
 
 class MachineFunction:

@@ -117,8 +117,9 @@ class _Printer:
         ]
         if loop_over_cores(self.program) is not None:
             lines.append("/* core: the number of the core that calls it */")
-        lines += [f"void {name}({params});", f"void {name}({params})", "{"]
-        lines += [*self.addresses(), *self._temporaries()]
+        attributes = f"{a} " if (a := self.program.machine.attributes) else ""
+        lines += [f"void {name}({params});", f"{attributes}void {name}({params})", "{"]
+        lines += [*self.addresses(), *self._declarations(), *self._temporaries()]
         lines += [f"{_INDENT}(void){p.name};" for p in self.program.params if p not in used]
         words = set(re.findall(r"\w+", "\n".join(body)))
         lines += [f"{_INDENT}(void){size};" for size in self.program.sizes.values() if size not in words]
@@ -146,8 +147,20 @@ class _Printer:
             last = row + buffer.rows - 1
             shape, memory = " x ".join(map(str, buffer.shape)), buffer.memory.name
             constant = self.constants[buffer]
+            if buffer.memory.immediate:
+                lines.append(f"{_INDENT}/* rows {row} to {last} of {memory}: {buffer.name}, {shape} */")
+                continue
             lines.append(f"{_INDENT}enum {{ {constant} = {row} }}; /* rows {row} to {last} of {memory}: {shape} */")
         return lines
+
+    def _declarations(self) -> list[str]:
+        """The rows that are variables of C."""
+        texts: list[str] = []
+        for buffer, first in self.placed.rows.items():
+            for row in range(first, first + buffer.rows):
+                assert buffer.memory is not None
+                texts.append(buffer.memory.declared.replace("{row}", str(row)))
+        return [f"{_INDENT}{text};" for text in dict.fromkeys(texts) if text]
 
     def _temporaries(self) -> list[str]:
         """Pointers to the buffers in the memory of the CPU, and its constants."""
@@ -239,6 +252,8 @@ class _Printer:
     def _row(self, address: TileAddress) -> str:
         if address.buffer.memory is None:
             raise IntrinError(f"{address.buffer.name} is in the memory of the CPU and has no row")
+        if address.buffer.memory.immediate and isinstance(address.start, Constant):
+            return str(self.placed.rows[address.buffer] + int(address.start.value))
         start = self._index(address.start)
         base = self.constants[address.buffer]
         return base if start == "0" else f"{base} + {start}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tir_mlir.accel.operands import Assumption, ExecutionUnit, Field, Number, Stride, Tile, TokenQueue
+from tir_mlir.accel.operands import Assumption, ExecutionUnit, Field, MemorySpace, Number, Stride, Tile, TokenQueue
 from tir_mlir.dialect.computation import TensorIntrin
 
 Cycles = Callable[..., int]
@@ -35,6 +35,8 @@ class MachineInstruction:
     """The queue into which it puts a token, if its unit is the producer, or from which it takes one."""
     assumptions: tuple[Assumption, ...] = ()
     """What has to hold of its strides."""
+    clears: tuple[MemorySpace, ...] = ()
+    """The memories whose contents it loses."""
 
     @property
     def intrinsic_name(self) -> str:

@@ -71,6 +71,8 @@ class Machine(AnyTarget):
     """Bytes that the memory of the CPU gives or takes in a cycle; 0: any number."""
     host_macs: float = field(default=1, kw_only=True)
     """Products that the CPU beside it adds up in a cycle: `Graph.offload` leaves it what it does in fewer."""
+    attributes: str = field(default="", kw_only=True)
+    """C before the definition of a function of a program: `__attribute__((...))`."""
     spaces: dict[str, MemorySpace] = field(default_factory=dict, init=False)
     units: dict[str, ExecutionUnit] = field(default_factory=dict, init=False)
     registers: dict[str, Register] = field(default_factory=dict, init=False)
@@ -95,6 +97,9 @@ class Machine(AnyTarget):
         ports: int | None = None,
         interleaved: bool = False,
         conflicts: str = "wait",
+        immediate: bool = False,
+        renamed: bool = False,
+        declared: str = "",
     ) -> MemorySpace:
         """A memory of `rows` rows, each of so many elements of a type: `row=(16, "int8")`, or `row=(16, 16, "int8")`.
 
@@ -103,7 +108,12 @@ class Machine(AnyTarget):
 
         It has `banks`: each has rows that follow each other, or, if it is `interleaved`, every n-th row. A bank serves
         `ports` operands at once: any number of them where it is one bank, one where there are several. An instruction
-        that finds no port waits, or, where `conflicts` is "refuse", must not come at that time. Errors: IntrinError.
+        that finds no port waits, or, where `conflicts` is "refuse", must not come at that time.
+
+        immediate: the number of a row is part of an instruction's code, as that of a register: loops over rows are
+        unrolled, and calls have numbers. renamed: hardware gives what is written another place, so that it waits for
+        none that still uses the row. declared: C that declares a row as a variable, `"vector z{row}"`. Errors:
+        IntrinError.
         """
         self._check_new(name, "memory")
         *sizes, dtype = row
@@ -119,10 +129,16 @@ class Machine(AnyTarget):
             raise IntrinError(f'memory {name}: conflicts is "wait" or "refuse", not {short_repr(conflicts)}')
         if ports is not None and ports < 1:
             raise IntrinError(f"memory {name}: a bank has a positive number of ports, not {ports}")
+        if declared and not (immediate and "{row}" in declared):
+            raise IntrinError(
+                f"memory {name}: rows that are variables have numbers in their names; fix: immediate=True, and "
+                f'"{{row}}" in declared={short_repr(declared)}'
+            )
         each = ports if ports is not None else int(banks > 1)
         self.spaces[name] = MemorySpace(
-            name, rows, shape, dtype, alignment, shared, banks, interleaved, each, conflicts == "refuse"
-        )
+            name, rows, shape, dtype, alignment, shared, banks, interleaved, each, conflicts == "refuse", immediate,
+            renamed, declared,
+        )  # fmt: skip
         return self.spaces[name]
 
     def unit(
@@ -242,6 +258,7 @@ class Machine(AnyTarget):
         cycles: int | Cycles | None = None,
         latency: int = 0,
         sets: Register | None = None,
+        clears: Sequence[MemorySpace] = (),
     ) -> Callable[[Callable[..., object]], MachineInstruction]:
         """Describe an instruction by a function of TVMScript on its operands.
 
@@ -249,15 +266,15 @@ class Machine(AnyTarget):
         memory of the CPU, `{R.row}` the row of one in a memory of the machine, `{D.strides[0]}` a stride in elements,
         `{rows}` a number. cycles: for which it occupies its unit, a number or a function of its numbers; default: as
         long as its unit moves its bytes, or 1. latency: cycles after these until its result can be used. sets: the
-        register whose fields its parameters set. Annotations: a memory, `m.host(dtype)`, `upto(16)` for a number from 0
-        to 16, or a type. Errors: IntrinError, ScriptError.
+        register whose fields its parameters set. clears: the memories whose contents it loses. Annotations: a memory,
+        `m.host(dtype)`, `upto(16)` for a number from 0 to 16, or a type. Errors: IntrinError, ScriptError.
         """
         frame = sys._getframe(1)
         self._check_unit(unit)
 
         def decorate(func: Callable[..., object]) -> MachineInstruction:
             calls = (call,) if isinstance(call, str) else tuple(call)
-            made = parse_instruction(self.name, func, frame, unit, calls, cycles, latency, sets)
+            made = parse_instruction(self.name, func, frame, unit, calls, cycles, latency, sets, tuple(clears))
             self._check_new(made.name, "instruction")
             if self.passes_tokens_by_flags(unit):
                 _check_flags(made)

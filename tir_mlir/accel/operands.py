@@ -32,6 +32,12 @@ class MemorySpace:
     """Operands that use a bank at once; 0: any number."""
     refuses_conflicts: bool = False
     """Whether hardware has no way to wait for a bank."""
+    immediate: bool = False
+    """Whether the code of an instruction has the number of a row: a program names each by a number."""
+    renamed: bool = False
+    """Whether what is written does not wait for those that use what was there before."""
+    declared: str = ""
+    """The C that declares a row, where rows are variables: `float z{row}`."""
 
     @property
     def bank_rows(self) -> int:

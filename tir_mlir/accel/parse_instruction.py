@@ -10,7 +10,7 @@ from math import prod
 
 from tir_mlir.accel.description import Description
 from tir_mlir.accel.instruction import Cycles, MachineInstruction, Operand
-from tir_mlir.accel.operands import ExecutionUnit, Number, Register, Tile
+from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, Number, Register, Tile
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError
 from tir_mlir.script import tir
@@ -26,6 +26,7 @@ def parse_instruction(
     cycles: int | Cycles | None,
     latency: int,
     sets: Register | None,
+    clears: tuple[MemorySpace, ...] = (),
 ) -> MachineInstruction:
     """The instruction that a function describes, registered as the intrinsic `machine.name`. Errors: IntrinError,
     ScriptError."""
@@ -44,7 +45,7 @@ def parse_instruction(
         raise program.source.error(program.node, "the instruction computes nothing and sets no register")
     return MachineInstruction(
         machine, func.__name__, unit, tuple(described.operands.values()), calls, cycles, latency, fields,
-        described.needs, intrinsic, assumptions=tuple(described.assumptions),
+        described.needs, intrinsic, assumptions=tuple(described.assumptions), clears=clears,
     )  # fmt: skip
 
 

@@ -6,7 +6,9 @@ import ctypes
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,8 @@ from tir_mlir.runtime.tools import c_tools, files
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
 
+_MOST_CHOICES = 1024
+"""Choices of immediate rows for which C has a call each."""
 _TRAPS = ("-fsanitize=bounds", "-fsanitize-trap=bounds")
 """An index beyond an array whose size the compiler knows ends the process."""
 
@@ -180,10 +184,35 @@ def _wrapper(machine: Machine, number: int, instruction: MachineInstruction) -> 
             numbers[operand.name] = Dim(name)
         else:
             tiles[operand.name] = _address(operand, name, take, lines)
-    calls = print_calls(machine, Issue(instruction, tiles, dict(numbers), ""))
+    calls = _calls(machine, Issue(instruction, tiles, dict(numbers), ""))
     head = f"void tir_call_{number}(const int64_t *whole, const double *real, void *const *pointers)"
     unused = ["(void)whole; (void)real; (void)pointers;"]
     return "\n  ".join([f"{head} {{", *unused, *lines, *calls]) + "\n}"
+
+
+def _calls(machine: Machine, issue: Issue) -> list[str]:
+    """The calls of an instruction; where rows are immediates, those of each choice of them, by a switch."""
+    rows = {name: _immediate_rows(issue, name) for name in issue.tiles}
+    rows = {name: numbers for name, numbers in rows.items() if numbers}
+    if not 0 < prod(map(len, rows.values())) <= _MOST_CHOICES or not rows:
+        return print_calls(machine, issue)
+    key, lines = "0", list[str]()
+    for name, numbers in rows.items():
+        key = f"({key}) * {len(numbers)} + {issue.tiles[name].start}"
+    for number, choice in enumerate(product(*rows.values())):
+        starts = {name: Constant(row) for name, row in zip(rows, choice, strict=True)}
+        tiles = {n: replace(t, start=starts.get(n, t.start)) for n, t in issue.tiles.items()}
+        calls = [c for c in print_calls(machine, replace(issue, tiles=tiles)) if not c.lstrip().startswith("/*")]
+        lines.append(f"case {number}: {' '.join(calls)} break;")
+    return [f"switch ({key}) {{", *lines, "}"]
+
+
+def _immediate_rows(issue: Issue, name: str) -> range:
+    """The rows at which a tile may begin, where they are immediates; else none."""
+    tile = next(t for t in issue.instruction.tiles if t.name == name)
+    if tile.memory is None or not tile.memory.immediate:
+        return range(0)
+    return range(tile.memory.rows - prod(tile.grid) + 1)
 
 
 def _address(tile: Tile, name: str, take: Callable[[str], str], lines: list[str]) -> TileAddress:

@@ -228,6 +228,8 @@ class _InstructionComparison:
         self.tell(self._place(setter))
         self.history.append(str(setter))
         self.loaded.call(setter.instruction, Operands({}, {}, {}, setter.numbers))
+        for memory in setter.instruction.clears:  # to anything
+            self.expected[memory.name] = self.loaded.memories[memory.name].copy()
 
     def _place(self, trial: InstructionTrial) -> str:
         before = "; ".join(self.history[-6:])

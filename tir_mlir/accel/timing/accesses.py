@@ -19,7 +19,8 @@ from tir_mlir.dialect.symbolic import Constant
 if TYPE_CHECKING:
     from tir_mlir.accel.timing.stream import Integers
 
-READS, WRITES = 1, 2
+READS, WRITES, RENAMES = 1, 2, 4
+"""RENAMES: hardware gives what is written another place, so that it waits for nothing."""
 
 
 @dataclass(eq=False)
@@ -101,7 +102,9 @@ def row_spans(made: Executions, numbers: RowNumbers, placed: Mapping[MachineBuff
         first, end = tile_spans(tile, made)
         firsts.append(base + first)
         ends.append(base + end)
-        access += [READS * ("r" in tile.access) + WRITES * ("w" in tile.access)] * first.shape[1]
+        renames = tile.memory is not None and tile.memory.renamed and tile.access == "w"
+        kind = READS * ("r" in tile.access) + WRITES * ("w" in tile.access) + RENAMES * renames
+        access += [kind] * first.shape[1]
     if not firsts:
         none = np.zeros((made.count, 0), np.int64)
         return Spans(none, none, np.zeros(0, np.int64))

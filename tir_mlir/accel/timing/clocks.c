@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum { WORKS, WAITS };                                      // kinds of instructions
-enum { READS = 1, WRITES = 2 };                             // what is done with a span of rows
+enum { READS = 1, WRITES = 2, RENAMES = 4 };                // what is done with a span of rows
 enum { INSTRUCTIONS, RESULT, ROWS, TOKEN, SHARED, CAUSES };  // of waiting; SHARED + n: what resources of kind n give
 enum { FINE, OVERFLOW, FULL, EMPTY, CONFLICT };             // faults
 
@@ -68,6 +68,8 @@ static void wait_for_lanes(tir_accel_run *run, int64_t n) {
 static int64_t rows_ready(const tir_accel_run *run, int64_t n, int64_t *cause) {
   int64_t lane = run->lane[n], written = 0, read = 0;
   for (int64_t s = run->spans[n]; s < run->spans[n + 1]; ++s) {
+    if (run->access[s] & RENAMES)
+      continue;
     for (int64_t row = run->first[s]; row < run->end[s]; ++row) {
       int64_t writer = run->writer[row];
       if (run->written[row] > written && (writer == lane || is_ordered(run, writer, row, lane)))

@@ -25,14 +25,14 @@ define range(i64 0, -9223372036854775808) i64 @tir_accel_clock(ptr noundef %0) l
   %21 = getelementptr inbounds nuw i8, ptr %0, i64 136
   %22 = getelementptr inbounds nuw i8, ptr %0, i64 296
   %23 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %24 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %25 = getelementptr inbounds nuw i8, ptr %0, i64 96
-  %26 = getelementptr inbounds nuw i8, ptr %0, i64 336
-  %27 = getelementptr inbounds nuw i8, ptr %0, i64 328
-  %28 = getelementptr inbounds nuw i8, ptr %0, i64 192
-  %29 = getelementptr inbounds nuw i8, ptr %0, i64 184
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 216
-  %31 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 336
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 328
+  %29 = getelementptr inbounds nuw i8, ptr %0, i64 192
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 184
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 216
   %32 = getelementptr inbounds nuw i8, ptr %0, i64 344
   %33 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %34 = getelementptr inbounds nuw i8, ptr %0, i64 64
@@ -59,7 +59,7 @@ define range(i64 0, -9223372036854775808) i64 @tir_accel_clock(ptr noundef %0) l
   %55 = getelementptr inbounds nuw i8, ptr %0, i64 24
   br label %60
 
-56:                                               ; preds = %705
+56:                                               ; preds = %708
   %57 = add nuw nsw i64 %61, 1
   %58 = load i64, ptr %0, align 8
   %59 = icmp slt i64 %57, %58
@@ -80,12 +80,12 @@ define range(i64 0, -9223372036854775808) i64 @tir_accel_clock(ptr noundef %0) l
   %68 = getelementptr inbounds nuw i8, ptr %0, i64 152
   %69 = load i64, ptr %68, align 8
   %70 = icmp sgt i64 %69, 0
-  br i1 %70, label %71, label %710
+  br i1 %70, label %71, label %713
 
 71:                                               ; preds = %67
   %72 = getelementptr inbounds nuw i8, ptr %0, i64 288
   %73 = load ptr, ptr %72, align 8
-  br label %722
+  br label %725
 
 74:                                               ; preds = %102, %60
   %75 = phi i64 [ -1, %60 ], [ %103, %102 ]
@@ -222,7 +222,7 @@ define range(i64 0, -9223372036854775808) i64 @tir_accel_clock(ptr noundef %0) l
   %173 = load ptr, ptr %53, align 8
   %174 = getelementptr inbounds i64, ptr %173, i64 %77
   store i64 %171, ptr %174, align 8
-  br label %705
+  br label %708
 
 175:                                              ; preds = %74
   %176 = load ptr, ptr %10, align 8
@@ -314,683 +314,688 @@ define range(i64 0, -9223372036854775808) i64 @tir_accel_clock(ptr noundef %0) l
   %243 = getelementptr i8, ptr %241, i64 8
   %244 = load i64, ptr %243, align 8
   %245 = icmp slt i64 %242, %244
-  br i1 %245, label %246, label %313
+  br i1 %245, label %246, label %316
 
 246:                                              ; preds = %234
   %247 = load ptr, ptr %24, align 8
-  %248 = load ptr, ptr %25, align 8
-  br label %249
+  br label %248
 
-249:                                              ; preds = %266, %246
-  %250 = phi i64 [ 0, %246 ], [ %268, %266 ]
-  %251 = phi i64 [ %242, %246 ], [ %269, %266 ]
-  %252 = phi i64 [ 0, %246 ], [ %267, %266 ]
-  %253 = getelementptr inbounds i64, ptr %247, i64 %251
-  %254 = load i64, ptr %253, align 8
-  %255 = getelementptr inbounds i64, ptr %248, i64 %251
-  %256 = load i64, ptr %255, align 8
-  %257 = icmp slt i64 %254, %256
-  br i1 %257, label %258, label %266
+248:                                              ; preds = %311, %246
+  %249 = phi i64 [ 0, %246 ], [ %313, %311 ]
+  %250 = phi i64 [ %242, %246 ], [ %314, %311 ]
+  %251 = phi i64 [ 0, %246 ], [ %312, %311 ]
+  %252 = getelementptr inbounds i64, ptr %247, i64 %250
+  %253 = load i64, ptr %252, align 8
+  %254 = and i64 %253, 4
+  %255 = icmp eq i64 %254, 0
+  br i1 %255, label %256, label %311
 
-258:                                              ; preds = %249
-  %259 = load ptr, ptr %26, align 8
-  %260 = load ptr, ptr %27, align 8
-  %261 = load ptr, ptr %31, align 8
-  %262 = getelementptr inbounds i64, ptr %261, i64 %251
-  %263 = load i64, ptr %262, align 8
-  %264 = and i64 %263, 2
-  %265 = icmp eq i64 %264, 0
-  br label %271
+256:                                              ; preds = %248
+  %257 = load ptr, ptr %25, align 8
+  %258 = getelementptr inbounds i64, ptr %257, i64 %250
+  %259 = load i64, ptr %258, align 8
+  %260 = load ptr, ptr %26, align 8
+  %261 = getelementptr inbounds i64, ptr %260, i64 %250
+  %262 = load i64, ptr %261, align 8
+  %263 = icmp slt i64 %259, %262
+  br i1 %263, label %264, label %311
 
-266:                                              ; preds = %309, %249
-  %267 = phi i64 [ %252, %249 ], [ %310, %309 ]
-  %268 = phi i64 [ %250, %249 ], [ %303, %309 ]
-  %269 = add nsw i64 %251, 1
-  %270 = icmp eq i64 %269, %244
-  br i1 %270, label %313, label %249, !llvm.loop !10
+264:                                              ; preds = %256
+  %265 = load ptr, ptr %27, align 8
+  %266 = load ptr, ptr %28, align 8
+  %267 = and i64 %253, 2
+  %268 = icmp eq i64 %267, 0
+  br label %269
 
-271:                                              ; preds = %309, %258
-  %272 = phi i64 [ %250, %258 ], [ %303, %309 ]
-  %273 = phi i64 [ %254, %258 ], [ %311, %309 ]
-  %274 = phi i64 [ %252, %258 ], [ %310, %309 ]
-  %275 = getelementptr inbounds i64, ptr %259, i64 %273
+269:                                              ; preds = %307, %264
+  %270 = phi i64 [ %249, %264 ], [ %301, %307 ]
+  %271 = phi i64 [ %259, %264 ], [ %309, %307 ]
+  %272 = phi i64 [ %251, %264 ], [ %308, %307 ]
+  %273 = getelementptr inbounds i64, ptr %265, i64 %271
+  %274 = load i64, ptr %273, align 8
+  %275 = getelementptr inbounds i64, ptr %266, i64 %271
   %276 = load i64, ptr %275, align 8
-  %277 = getelementptr inbounds i64, ptr %260, i64 %273
-  %278 = load i64, ptr %277, align 8
-  %279 = icmp sgt i64 %278, %272
-  br i1 %279, label %280, label %302
+  %277 = icmp sgt i64 %276, %270
+  br i1 %277, label %278, label %300
 
-280:                                              ; preds = %271
-  %281 = icmp eq i64 %276, %235
-  br i1 %281, label %301, label %282
+278:                                              ; preds = %269
+  %279 = icmp eq i64 %274, %235
+  br i1 %279, label %299, label %280
 
-282:                                              ; preds = %280
-  %283 = load ptr, ptr %12, align 8
-  %284 = getelementptr inbounds i64, ptr %283, i64 %235
-  %285 = load i64, ptr %284, align 8
-  %286 = icmp eq i64 %285, 0
-  br i1 %286, label %292, label %287
+280:                                              ; preds = %278
+  %281 = load ptr, ptr %12, align 8
+  %282 = getelementptr inbounds i64, ptr %281, i64 %235
+  %283 = load i64, ptr %282, align 8
+  %284 = icmp eq i64 %283, 0
+  br i1 %284, label %290, label %285
 
-287:                                              ; preds = %282
-  %288 = load ptr, ptr %28, align 8
-  %289 = getelementptr inbounds i64, ptr %288, i64 %276
-  %290 = load i64, ptr %289, align 8
-  %291 = icmp eq i64 %290, 0
-  br i1 %291, label %301, label %302
+285:                                              ; preds = %280
+  %286 = load ptr, ptr %29, align 8
+  %287 = getelementptr inbounds i64, ptr %286, i64 %274
+  %288 = load i64, ptr %287, align 8
+  %289 = icmp eq i64 %288, 0
+  br i1 %289, label %299, label %300
 
-292:                                              ; preds = %282
-  %293 = load ptr, ptr %29, align 8
-  %294 = getelementptr inbounds i64, ptr %293, i64 %276
-  %295 = load i64, ptr %294, align 8
-  %296 = load i64, ptr %30, align 8
-  %297 = icmp slt i64 %273, %296
-  %298 = select i1 %297, i64 1, i64 2
-  %299 = and i64 %298, %295
-  %300 = icmp eq i64 %299, 0
-  br i1 %300, label %302, label %301
+290:                                              ; preds = %280
+  %291 = load ptr, ptr %30, align 8
+  %292 = getelementptr inbounds i64, ptr %291, i64 %274
+  %293 = load i64, ptr %292, align 8
+  %294 = load i64, ptr %31, align 8
+  %295 = icmp slt i64 %271, %294
+  %296 = select i1 %295, i64 1, i64 2
+  %297 = and i64 %296, %293
+  %298 = icmp eq i64 %297, 0
+  br i1 %298, label %300, label %299
 
-301:                                              ; preds = %292, %287, %280
-  br label %302
+299:                                              ; preds = %290, %285, %278
+  br label %300
 
-302:                                              ; preds = %301, %292, %287, %271
-  %303 = phi i64 [ %278, %301 ], [ %272, %292 ], [ %272, %271 ], [ %272, %287 ]
-  br i1 %265, label %309, label %304
+300:                                              ; preds = %299, %290, %285, %269
+  %301 = phi i64 [ %276, %299 ], [ %270, %290 ], [ %270, %269 ], [ %270, %285 ]
+  br i1 %268, label %307, label %302
 
-304:                                              ; preds = %302
-  %305 = load ptr, ptr %32, align 8
-  %306 = getelementptr inbounds i64, ptr %305, i64 %273
-  %307 = load i64, ptr %306, align 8
-  %308 = tail call i64 @llvm.smax.i64(i64 %307, i64 %274)
-  br label %309
+302:                                              ; preds = %300
+  %303 = load ptr, ptr %32, align 8
+  %304 = getelementptr inbounds i64, ptr %303, i64 %271
+  %305 = load i64, ptr %304, align 8
+  %306 = tail call i64 @llvm.smax.i64(i64 %305, i64 %272)
+  br label %307
 
-309:                                              ; preds = %304, %302
-  %310 = phi i64 [ %274, %302 ], [ %308, %304 ]
-  %311 = add nsw i64 %273, 1
-  %312 = icmp eq i64 %311, %256
-  br i1 %312, label %266, label %271, !llvm.loop !11
+307:                                              ; preds = %302, %300
+  %308 = phi i64 [ %272, %300 ], [ %306, %302 ]
+  %309 = add nsw i64 %271, 1
+  %310 = icmp eq i64 %309, %262
+  br i1 %310, label %311, label %269, !llvm.loop !10
 
-313:                                              ; preds = %266, %234
-  %314 = phi i64 [ 0, %234 ], [ %267, %266 ]
-  %315 = phi i64 [ 0, %234 ], [ %268, %266 ]
-  %316 = icmp slt i64 %315, %314
-  %317 = select i1 %316, i64 2, i64 1
-  %318 = tail call noundef i64 @llvm.smax.i64(i64 %315, i64 %314)
-  %319 = load ptr, ptr %33, align 8
-  %320 = getelementptr inbounds i64, ptr %319, i64 %77
-  %321 = load i64, ptr %320, align 8
-  %322 = getelementptr i8, ptr %320, i64 8
-  %323 = load i64, ptr %322, align 8
-  %324 = icmp slt i64 %321, %323
-  %325 = load i64, ptr %19, align 8
-  br i1 %324, label %326, label %334
+311:                                              ; preds = %307, %256, %248
+  %312 = phi i64 [ %251, %248 ], [ %251, %256 ], [ %308, %307 ]
+  %313 = phi i64 [ %249, %248 ], [ %249, %256 ], [ %301, %307 ]
+  %314 = add nsw i64 %250, 1
+  %315 = icmp eq i64 %314, %244
+  br i1 %315, label %316, label %248, !llvm.loop !11
 
-326:                                              ; preds = %313, %385
-  %327 = phi i64 [ %386, %385 ], [ %325, %313 ]
-  %328 = phi i64 [ %387, %385 ], [ %323, %313 ]
-  %329 = phi i64 [ %388, %385 ], [ %325, %313 ]
-  %330 = phi i64 [ %392, %385 ], [ %318, %313 ]
-  %331 = phi i64 [ %393, %385 ], [ %321, %313 ]
-  %332 = phi i64 [ %391, %385 ], [ %317, %313 ]
-  %333 = icmp eq i64 %329, 0
-  br i1 %333, label %339, label %334
+316:                                              ; preds = %311, %234
+  %317 = phi i64 [ 0, %234 ], [ %312, %311 ]
+  %318 = phi i64 [ 0, %234 ], [ %313, %311 ]
+  %319 = icmp slt i64 %318, %317
+  %320 = select i1 %319, i64 2, i64 1
+  %321 = tail call noundef i64 @llvm.smax.i64(i64 %318, i64 %317)
+  %322 = load ptr, ptr %33, align 8
+  %323 = getelementptr inbounds i64, ptr %322, i64 %77
+  %324 = load i64, ptr %323, align 8
+  %325 = getelementptr i8, ptr %323, i64 8
+  %326 = load i64, ptr %325, align 8
+  %327 = icmp slt i64 %324, %326
+  %328 = load i64, ptr %19, align 8
+  br i1 %327, label %329, label %337
 
-334:                                              ; preds = %385, %326, %313
-  %335 = phi i64 [ %325, %313 ], [ %327, %326 ], [ %386, %385 ]
-  %336 = phi i64 [ %317, %313 ], [ %332, %326 ], [ %391, %385 ]
-  %337 = phi i64 [ %318, %313 ], [ %330, %326 ], [ %392, %385 ]
-  %338 = icmp eq i64 %335, 0
-  br i1 %338, label %395, label %705
+329:                                              ; preds = %316, %388
+  %330 = phi i64 [ %389, %388 ], [ %328, %316 ]
+  %331 = phi i64 [ %390, %388 ], [ %326, %316 ]
+  %332 = phi i64 [ %391, %388 ], [ %328, %316 ]
+  %333 = phi i64 [ %395, %388 ], [ %321, %316 ]
+  %334 = phi i64 [ %396, %388 ], [ %324, %316 ]
+  %335 = phi i64 [ %394, %388 ], [ %320, %316 ]
+  %336 = icmp eq i64 %332, 0
+  br i1 %336, label %342, label %337
 
-339:                                              ; preds = %326
-  %340 = load ptr, ptr %34, align 8
-  %341 = getelementptr inbounds i64, ptr %340, i64 %331
-  %342 = load i64, ptr %341, align 8
-  %343 = load ptr, ptr %35, align 8
-  %344 = getelementptr inbounds i64, ptr %343, i64 %342
+337:                                              ; preds = %388, %329, %316
+  %338 = phi i64 [ %328, %316 ], [ %330, %329 ], [ %389, %388 ]
+  %339 = phi i64 [ %320, %316 ], [ %335, %329 ], [ %394, %388 ]
+  %340 = phi i64 [ %321, %316 ], [ %333, %329 ], [ %395, %388 ]
+  %341 = icmp eq i64 %338, 0
+  br i1 %341, label %398, label %708
+
+342:                                              ; preds = %329
+  %343 = load ptr, ptr %34, align 8
+  %344 = getelementptr inbounds i64, ptr %343, i64 %334
   %345 = load i64, ptr %344, align 8
-  %346 = load ptr, ptr %36, align 8
-  %347 = getelementptr inbounds i64, ptr %346, i64 %331
+  %346 = load ptr, ptr %35, align 8
+  %347 = getelementptr inbounds i64, ptr %346, i64 %345
   %348 = load i64, ptr %347, align 8
-  %349 = icmp eq i64 %348, 0
-  br i1 %349, label %350, label %358
+  %349 = load ptr, ptr %36, align 8
+  %350 = getelementptr inbounds i64, ptr %349, i64 %334
+  %351 = load i64, ptr %350, align 8
+  %352 = icmp eq i64 %351, 0
+  br i1 %352, label %353, label %361
 
-350:                                              ; preds = %339
-  %351 = load ptr, ptr %39, align 8
-  %352 = getelementptr inbounds i64, ptr %351, i64 %342
-  %353 = load i64, ptr %352, align 8
-  %354 = load ptr, ptr %37, align 8
-  %355 = getelementptr inbounds i64, ptr %354, i64 %342
+353:                                              ; preds = %342
+  %354 = load ptr, ptr %39, align 8
+  %355 = getelementptr inbounds i64, ptr %354, i64 %345
   %356 = load i64, ptr %355, align 8
-  %357 = icmp slt i64 %353, %356
-  br i1 %357, label %372, label %381
+  %357 = load ptr, ptr %37, align 8
+  %358 = getelementptr inbounds i64, ptr %357, i64 %345
+  %359 = load i64, ptr %358, align 8
+  %360 = icmp slt i64 %356, %359
+  br i1 %360, label %375, label %384
 
-358:                                              ; preds = %339
-  %359 = load ptr, ptr %37, align 8
-  %360 = getelementptr inbounds i64, ptr %359, i64 %342
-  %361 = load i64, ptr %360, align 8
-  %362 = load ptr, ptr %38, align 8
-  %363 = getelementptr inbounds i64, ptr %362, i64 %342
+361:                                              ; preds = %342
+  %362 = load ptr, ptr %37, align 8
+  %363 = getelementptr inbounds i64, ptr %362, i64 %345
   %364 = load i64, ptr %363, align 8
-  %365 = sub nsw i64 %361, %364
-  %366 = icmp slt i64 %365, 0
-  br i1 %366, label %385, label %367
+  %365 = load ptr, ptr %38, align 8
+  %366 = getelementptr inbounds i64, ptr %365, i64 %345
+  %367 = load i64, ptr %366, align 8
+  %368 = sub nsw i64 %364, %367
+  %369 = icmp slt i64 %368, 0
+  br i1 %369, label %388, label %370
 
-367:                                              ; preds = %358
-  %368 = load ptr, ptr %39, align 8
-  %369 = getelementptr inbounds i64, ptr %368, i64 %342
-  %370 = load i64, ptr %369, align 8
-  %371 = icmp slt i64 %365, %370
-  br i1 %371, label %372, label %381
+370:                                              ; preds = %361
+  %371 = load ptr, ptr %39, align 8
+  %372 = getelementptr inbounds i64, ptr %371, i64 %345
+  %373 = load i64, ptr %372, align 8
+  %374 = icmp slt i64 %368, %373
+  br i1 %374, label %375, label %384
 
-372:                                              ; preds = %367, %350
-  %373 = phi i64 [ 376, %350 ], [ 384, %367 ]
-  %374 = phi i64 [ %353, %350 ], [ %365, %367 ]
-  %375 = getelementptr inbounds nuw i8, ptr %0, i64 %373
-  %376 = load ptr, ptr %375, align 8
-  %377 = getelementptr i64, ptr %376, i64 %345
-  %378 = getelementptr i64, ptr %377, i64 %374
-  %379 = load i64, ptr %378, align 8
-  %380 = icmp slt i64 %379, 0
-  br i1 %380, label %381, label %385
+375:                                              ; preds = %370, %353
+  %376 = phi i64 [ 376, %353 ], [ 384, %370 ]
+  %377 = phi i64 [ %356, %353 ], [ %368, %370 ]
+  %378 = getelementptr inbounds nuw i8, ptr %0, i64 %376
+  %379 = load ptr, ptr %378, align 8
+  %380 = getelementptr i64, ptr %379, i64 %348
+  %381 = getelementptr i64, ptr %380, i64 %377
+  %382 = load i64, ptr %381, align 8
+  %383 = icmp slt i64 %382, 0
+  br i1 %383, label %384, label %388
 
-381:                                              ; preds = %372, %367, %350
-  %382 = phi i64 [ %379, %372 ], [ -1, %350 ], [ -1, %367 ]
-  %383 = select i1 %349, i64 3, i64 2
-  store i64 %383, ptr %19, align 8
-  store i64 %331, ptr %40, align 8
-  %384 = load i64, ptr %322, align 8
-  br label %385
+384:                                              ; preds = %375, %370, %353
+  %385 = phi i64 [ %382, %375 ], [ -1, %353 ], [ -1, %370 ]
+  %386 = select i1 %352, i64 3, i64 2
+  store i64 %386, ptr %19, align 8
+  store i64 %334, ptr %40, align 8
+  %387 = load i64, ptr %325, align 8
+  br label %388
 
-385:                                              ; preds = %381, %372, %358
-  %386 = phi i64 [ %383, %381 ], [ %327, %372 ], [ %327, %358 ]
-  %387 = phi i64 [ %384, %381 ], [ %328, %372 ], [ %328, %358 ]
-  %388 = phi i64 [ %383, %381 ], [ 0, %372 ], [ 0, %358 ]
-  %389 = phi i64 [ %382, %381 ], [ %379, %372 ], [ 0, %358 ]
-  %390 = icmp sgt i64 %389, %330
-  %391 = select i1 %390, i64 3, i64 %332
-  %392 = tail call i64 @llvm.smax.i64(i64 %389, i64 %330)
-  %393 = add nsw i64 %331, 1
-  %394 = icmp slt i64 %393, %387
-  br i1 %394, label %326, label %334, !llvm.loop !12
+388:                                              ; preds = %384, %375, %361
+  %389 = phi i64 [ %386, %384 ], [ %330, %375 ], [ %330, %361 ]
+  %390 = phi i64 [ %387, %384 ], [ %331, %375 ], [ %331, %361 ]
+  %391 = phi i64 [ %386, %384 ], [ 0, %375 ], [ 0, %361 ]
+  %392 = phi i64 [ %385, %384 ], [ %382, %375 ], [ 0, %361 ]
+  %393 = icmp sgt i64 %392, %333
+  %394 = select i1 %393, i64 3, i64 %335
+  %395 = tail call i64 @llvm.smax.i64(i64 %392, i64 %333)
+  %396 = add nsw i64 %334, 1
+  %397 = icmp slt i64 %396, %390
+  br i1 %397, label %329, label %337, !llvm.loop !12
 
-395:                                              ; preds = %334
-  %396 = tail call noundef i64 @llvm.smax.i64(i64 %236, i64 %239)
-  %397 = tail call noundef i64 @llvm.smax.i64(i64 %337, i64 %396)
-  %398 = load ptr, ptr %41, align 8
-  %399 = getelementptr i64, ptr %398, i64 %77
-  %400 = load i64, ptr %399, align 8
-  %401 = getelementptr i8, ptr %399, i64 8
-  %402 = load i64, ptr %401, align 8
-  %403 = icmp slt i64 %400, %402
-  br i1 %403, label %404, label %475
+398:                                              ; preds = %337
+  %399 = tail call noundef i64 @llvm.smax.i64(i64 %236, i64 %239)
+  %400 = tail call noundef i64 @llvm.smax.i64(i64 %340, i64 %399)
+  %401 = load ptr, ptr %41, align 8
+  %402 = getelementptr i64, ptr %401, i64 %77
+  %403 = load i64, ptr %402, align 8
+  %404 = getelementptr i8, ptr %402, i64 8
+  %405 = load i64, ptr %404, align 8
+  %406 = icmp slt i64 %403, %405
+  br i1 %406, label %407, label %478
 
-404:                                              ; preds = %395, %462
-  %405 = phi i64 [ %463, %462 ], [ %336, %395 ]
-  %406 = phi ptr [ %464, %462 ], [ %398, %395 ]
-  %407 = phi i64 [ %465, %462 ], [ %397, %395 ]
-  %408 = phi i64 [ %466, %462 ], [ %400, %395 ]
-  %409 = load ptr, ptr %42, align 8
-  %410 = getelementptr inbounds i64, ptr %409, i64 %408
-  %411 = load i64, ptr %410, align 8
-  %412 = load ptr, ptr %43, align 8
+407:                                              ; preds = %398, %465
+  %408 = phi i64 [ %466, %465 ], [ %339, %398 ]
+  %409 = phi ptr [ %467, %465 ], [ %401, %398 ]
+  %410 = phi i64 [ %468, %465 ], [ %400, %398 ]
+  %411 = phi i64 [ %469, %465 ], [ %403, %398 ]
+  %412 = load ptr, ptr %42, align 8
   %413 = getelementptr inbounds i64, ptr %412, i64 %411
   %414 = load i64, ptr %413, align 8
-  %415 = getelementptr i8, ptr %413, i64 8
-  %416 = load i64, ptr %415, align 8
-  %417 = icmp slt i64 %414, %416
-  br i1 %417, label %418, label %462
+  %415 = load ptr, ptr %43, align 8
+  %416 = getelementptr inbounds i64, ptr %415, i64 %414
+  %417 = load i64, ptr %416, align 8
+  %418 = getelementptr i8, ptr %416, i64 8
+  %419 = load i64, ptr %418, align 8
+  %420 = icmp slt i64 %417, %419
+  br i1 %420, label %421, label %465
 
-418:                                              ; preds = %404
-  %419 = load ptr, ptr %44, align 8
-  br label %422
+421:                                              ; preds = %407
+  %422 = load ptr, ptr %44, align 8
+  br label %425
 
-420:                                              ; preds = %435
-  %421 = icmp slt i64 %436, 0
-  br i1 %421, label %462, label %439
+423:                                              ; preds = %438
+  %424 = icmp slt i64 %439, 0
+  br i1 %424, label %465, label %442
 
-422:                                              ; preds = %435, %418
-  %423 = phi i64 [ %414, %418 ], [ %437, %435 ]
-  %424 = phi i64 [ -1, %418 ], [ %436, %435 ]
-  %425 = getelementptr inbounds i64, ptr %419, i64 %423
-  %426 = load i64, ptr %425, align 8
-  %427 = icmp sgt i64 %426, -1
-  br i1 %427, label %428, label %435
+425:                                              ; preds = %438, %421
+  %426 = phi i64 [ %417, %421 ], [ %440, %438 ]
+  %427 = phi i64 [ -1, %421 ], [ %439, %438 ]
+  %428 = getelementptr inbounds i64, ptr %422, i64 %426
+  %429 = load i64, ptr %428, align 8
+  %430 = icmp sgt i64 %429, -1
+  br i1 %430, label %431, label %438
 
-428:                                              ; preds = %422
-  %429 = icmp slt i64 %424, 0
-  br i1 %429, label %434, label %430
+431:                                              ; preds = %425
+  %432 = icmp slt i64 %427, 0
+  br i1 %432, label %437, label %433
 
-430:                                              ; preds = %428
-  %431 = getelementptr inbounds nuw i64, ptr %419, i64 %424
-  %432 = load i64, ptr %431, align 8
-  %433 = icmp slt i64 %426, %432
-  br i1 %433, label %434, label %435
+433:                                              ; preds = %431
+  %434 = getelementptr inbounds nuw i64, ptr %422, i64 %427
+  %435 = load i64, ptr %434, align 8
+  %436 = icmp slt i64 %429, %435
+  br i1 %436, label %437, label %438
 
-434:                                              ; preds = %430, %428
-  br label %435
+437:                                              ; preds = %433, %431
+  br label %438
 
-435:                                              ; preds = %434, %430, %422
-  %436 = phi i64 [ %423, %434 ], [ %424, %430 ], [ %424, %422 ]
-  %437 = add nsw i64 %423, 1
-  %438 = icmp eq i64 %437, %416
-  br i1 %438, label %420, label %422, !llvm.loop !13
+438:                                              ; preds = %437, %433, %425
+  %439 = phi i64 [ %426, %437 ], [ %427, %433 ], [ %427, %425 ]
+  %440 = add nsw i64 %426, 1
+  %441 = icmp eq i64 %440, %419
+  br i1 %441, label %423, label %425, !llvm.loop !13
 
-439:                                              ; preds = %420
-  %440 = getelementptr inbounds nuw i64, ptr %419, i64 %436
-  %441 = load i64, ptr %440, align 8
-  %442 = icmp sgt i64 %441, %407
-  br i1 %442, label %443, label %456
+442:                                              ; preds = %423
+  %443 = getelementptr inbounds nuw i64, ptr %422, i64 %439
+  %444 = load i64, ptr %443, align 8
+  %445 = icmp sgt i64 %444, %410
+  br i1 %445, label %446, label %459
 
-443:                                              ; preds = %439
-  %444 = load ptr, ptr %45, align 8
-  %445 = getelementptr inbounds i64, ptr %444, i64 %411
-  %446 = load i64, ptr %445, align 8
-  %447 = add nsw i64 %446, 4
-  %448 = load ptr, ptr %46, align 8
-  %449 = getelementptr inbounds i64, ptr %448, i64 %411
-  %450 = load i64, ptr %449, align 8
-  %451 = icmp ne i64 %450, 0
-  %452 = icmp sgt i64 %441, %397
-  %453 = and i1 %452, %451
-  br i1 %453, label %454, label %456
+446:                                              ; preds = %442
+  %447 = load ptr, ptr %45, align 8
+  %448 = getelementptr inbounds i64, ptr %447, i64 %414
+  %449 = load i64, ptr %448, align 8
+  %450 = add nsw i64 %449, 4
+  %451 = load ptr, ptr %46, align 8
+  %452 = getelementptr inbounds i64, ptr %451, i64 %414
+  %453 = load i64, ptr %452, align 8
+  %454 = icmp ne i64 %453, 0
+  %455 = icmp sgt i64 %444, %400
+  %456 = and i1 %455, %454
+  br i1 %456, label %457, label %459
 
-454:                                              ; preds = %443
+457:                                              ; preds = %446
   store i64 4, ptr %19, align 8
-  %455 = load i64, ptr %440, align 8
-  br label %456
+  %458 = load i64, ptr %443, align 8
+  br label %459
 
-456:                                              ; preds = %454, %443, %439
-  %457 = phi i64 [ %455, %454 ], [ %441, %443 ], [ %441, %439 ]
-  %458 = phi i64 [ %447, %454 ], [ %447, %443 ], [ %405, %439 ]
-  %459 = phi i64 [ %441, %454 ], [ %441, %443 ], [ %407, %439 ]
-  %460 = xor i64 %457, -1
-  store i64 %460, ptr %440, align 8
-  %461 = load ptr, ptr %41, align 8
-  br label %462
+459:                                              ; preds = %457, %446, %442
+  %460 = phi i64 [ %458, %457 ], [ %444, %446 ], [ %444, %442 ]
+  %461 = phi i64 [ %450, %457 ], [ %450, %446 ], [ %408, %442 ]
+  %462 = phi i64 [ %444, %457 ], [ %444, %446 ], [ %410, %442 ]
+  %463 = xor i64 %460, -1
+  store i64 %463, ptr %443, align 8
+  %464 = load ptr, ptr %41, align 8
+  br label %465
 
-462:                                              ; preds = %456, %420, %404
-  %463 = phi i64 [ %405, %420 ], [ %458, %456 ], [ %405, %404 ]
-  %464 = phi ptr [ %406, %420 ], [ %461, %456 ], [ %406, %404 ]
-  %465 = phi i64 [ %407, %420 ], [ %459, %456 ], [ %407, %404 ]
-  %466 = add nsw i64 %408, 1
-  %467 = getelementptr i64, ptr %464, i64 %77
-  %468 = getelementptr i8, ptr %467, i64 8
-  %469 = load i64, ptr %468, align 8
-  %470 = icmp slt i64 %466, %469
-  br i1 %470, label %404, label %471, !llvm.loop !14
+465:                                              ; preds = %459, %423, %407
+  %466 = phi i64 [ %408, %423 ], [ %461, %459 ], [ %408, %407 ]
+  %467 = phi ptr [ %409, %423 ], [ %464, %459 ], [ %409, %407 ]
+  %468 = phi i64 [ %410, %423 ], [ %462, %459 ], [ %410, %407 ]
+  %469 = add nsw i64 %411, 1
+  %470 = getelementptr i64, ptr %467, i64 %77
+  %471 = getelementptr i8, ptr %470, i64 8
+  %472 = load i64, ptr %471, align 8
+  %473 = icmp slt i64 %469, %472
+  br i1 %473, label %407, label %474, !llvm.loop !14
 
-471:                                              ; preds = %462
-  %472 = load i64, ptr %19, align 8
-  %473 = icmp eq i64 %472, 0
-  %474 = tail call i64 @llvm.smax.i64(i64 %396, i64 %465)
-  br i1 %473, label %475, label %708
+474:                                              ; preds = %465
+  %475 = load i64, ptr %19, align 8
+  %476 = icmp eq i64 %475, 0
+  %477 = tail call i64 @llvm.smax.i64(i64 %399, i64 %468)
+  br i1 %476, label %478, label %711
 
-475:                                              ; preds = %471, %395
-  %476 = phi i64 [ %474, %471 ], [ %397, %395 ]
-  %477 = phi i64 [ %463, %471 ], [ %336, %395 ]
-  %478 = phi ptr [ %464, %471 ], [ %398, %395 ]
-  %479 = load ptr, ptr %47, align 8
-  %480 = getelementptr inbounds i64, ptr %479, i64 %77
-  %481 = load i64, ptr %480, align 8
-  %482 = add nsw i64 %481, %476
-  %483 = icmp sgt i64 %476, %239
-  br i1 %483, label %484, label %503
+478:                                              ; preds = %474, %398
+  %479 = phi i64 [ %477, %474 ], [ %400, %398 ]
+  %480 = phi i64 [ %466, %474 ], [ %339, %398 ]
+  %481 = phi ptr [ %467, %474 ], [ %401, %398 ]
+  %482 = load ptr, ptr %47, align 8
+  %483 = getelementptr inbounds i64, ptr %482, i64 %77
+  %484 = load i64, ptr %483, align 8
+  %485 = add nsw i64 %484, %479
+  %486 = icmp sgt i64 %479, %239
+  br i1 %486, label %487, label %506
 
-484:                                              ; preds = %475
-  %485 = sub nsw i64 %236, %239
-  %486 = tail call noundef i64 @llvm.smax.i64(i64 %485, i64 0)
-  %487 = load ptr, ptr %48, align 8
-  %488 = load i64, ptr %49, align 8
-  %489 = mul nsw i64 %488, %178
-  %490 = getelementptr inbounds i64, ptr %487, i64 %489
-  %491 = load i64, ptr %490, align 8
-  %492 = add nsw i64 %491, %486
-  store i64 %492, ptr %490, align 8
-  %493 = load ptr, ptr %48, align 8
-  %494 = load i64, ptr %49, align 8
-  %495 = mul nsw i64 %494, %178
-  %496 = getelementptr i64, ptr %493, i64 %495
-  %497 = getelementptr i64, ptr %496, i64 %477
-  %498 = load i64, ptr %497, align 8
-  %499 = add i64 %486, %239
-  %500 = sub i64 %476, %499
-  %501 = add nsw i64 %500, %498
-  store i64 %501, ptr %497, align 8
-  %502 = load ptr, ptr %41, align 8
-  br label %503
+487:                                              ; preds = %478
+  %488 = sub nsw i64 %236, %239
+  %489 = tail call noundef i64 @llvm.smax.i64(i64 %488, i64 0)
+  %490 = load ptr, ptr %48, align 8
+  %491 = load i64, ptr %49, align 8
+  %492 = mul nsw i64 %491, %178
+  %493 = getelementptr inbounds i64, ptr %490, i64 %492
+  %494 = load i64, ptr %493, align 8
+  %495 = add nsw i64 %494, %489
+  store i64 %495, ptr %493, align 8
+  %496 = load ptr, ptr %48, align 8
+  %497 = load i64, ptr %49, align 8
+  %498 = mul nsw i64 %497, %178
+  %499 = getelementptr i64, ptr %496, i64 %498
+  %500 = getelementptr i64, ptr %499, i64 %480
+  %501 = load i64, ptr %500, align 8
+  %502 = add i64 %489, %239
+  %503 = sub i64 %479, %502
+  %504 = add nsw i64 %503, %501
+  store i64 %504, ptr %500, align 8
+  %505 = load ptr, ptr %41, align 8
+  br label %506
 
-503:                                              ; preds = %484, %475
-  %504 = phi ptr [ %502, %484 ], [ %478, %475 ]
-  %505 = getelementptr i64, ptr %504, i64 %77
-  %506 = load i64, ptr %505, align 8
-  %507 = getelementptr i8, ptr %505, i64 8
-  %508 = load i64, ptr %507, align 8
-  %509 = icmp slt i64 %506, %508
-  br i1 %509, label %510, label %546
+506:                                              ; preds = %487, %478
+  %507 = phi ptr [ %505, %487 ], [ %481, %478 ]
+  %508 = getelementptr i64, ptr %507, i64 %77
+  %509 = load i64, ptr %508, align 8
+  %510 = getelementptr i8, ptr %508, i64 8
+  %511 = load i64, ptr %510, align 8
+  %512 = icmp slt i64 %509, %511
+  br i1 %512, label %513, label %549
 
-510:                                              ; preds = %503, %539
-  %511 = phi ptr [ %540, %539 ], [ %504, %503 ]
-  %512 = phi i64 [ %541, %539 ], [ %506, %503 ]
-  %513 = load ptr, ptr %42, align 8
-  %514 = getelementptr inbounds i64, ptr %513, i64 %512
-  %515 = load i64, ptr %514, align 8
-  %516 = load ptr, ptr %43, align 8
+513:                                              ; preds = %506, %542
+  %514 = phi ptr [ %543, %542 ], [ %507, %506 ]
+  %515 = phi i64 [ %544, %542 ], [ %509, %506 ]
+  %516 = load ptr, ptr %42, align 8
   %517 = getelementptr inbounds i64, ptr %516, i64 %515
   %518 = load i64, ptr %517, align 8
-  %519 = getelementptr i8, ptr %517, i64 8
-  %520 = load i64, ptr %519, align 8
-  %521 = icmp slt i64 %518, %520
-  br i1 %521, label %522, label %539
+  %519 = load ptr, ptr %43, align 8
+  %520 = getelementptr inbounds i64, ptr %519, i64 %518
+  %521 = load i64, ptr %520, align 8
+  %522 = getelementptr i8, ptr %520, i64 8
+  %523 = load i64, ptr %522, align 8
+  %524 = icmp slt i64 %521, %523
+  br i1 %524, label %525, label %542
 
-522:                                              ; preds = %510
-  %523 = load ptr, ptr %44, align 8
-  br label %524
+525:                                              ; preds = %513
+  %526 = load ptr, ptr %44, align 8
+  br label %527
 
-524:                                              ; preds = %536, %522
-  %525 = phi i64 [ %518, %522 ], [ %537, %536 ]
-  %526 = getelementptr inbounds i64, ptr %523, i64 %525
-  %527 = load i64, ptr %526, align 8
-  %528 = icmp slt i64 %527, 0
-  br i1 %528, label %529, label %536
+527:                                              ; preds = %539, %525
+  %528 = phi i64 [ %521, %525 ], [ %540, %539 ]
+  %529 = getelementptr inbounds i64, ptr %526, i64 %528
+  %530 = load i64, ptr %529, align 8
+  %531 = icmp slt i64 %530, 0
+  br i1 %531, label %532, label %539
 
-529:                                              ; preds = %524
-  %530 = getelementptr inbounds i64, ptr %523, i64 %525
-  %531 = load ptr, ptr %50, align 8
-  %532 = getelementptr inbounds i64, ptr %531, i64 %512
-  %533 = load i64, ptr %532, align 8
-  %534 = add nsw i64 %533, %476
-  store i64 %534, ptr %530, align 8
-  %535 = load ptr, ptr %41, align 8
-  br label %539
+532:                                              ; preds = %527
+  %533 = getelementptr inbounds i64, ptr %526, i64 %528
+  %534 = load ptr, ptr %50, align 8
+  %535 = getelementptr inbounds i64, ptr %534, i64 %515
+  %536 = load i64, ptr %535, align 8
+  %537 = add nsw i64 %536, %479
+  store i64 %537, ptr %533, align 8
+  %538 = load ptr, ptr %41, align 8
+  br label %542
 
-536:                                              ; preds = %524
-  %537 = add i64 %525, 1
-  %538 = icmp eq i64 %537, %520
-  br i1 %538, label %539, label %524, !llvm.loop !15
+539:                                              ; preds = %527
+  %540 = add i64 %528, 1
+  %541 = icmp eq i64 %540, %523
+  br i1 %541, label %542, label %527, !llvm.loop !15
 
-539:                                              ; preds = %536, %529, %510
-  %540 = phi ptr [ %535, %529 ], [ %511, %510 ], [ %511, %536 ]
-  %541 = add nsw i64 %512, 1
-  %542 = getelementptr i64, ptr %540, i64 %77
-  %543 = getelementptr i8, ptr %542, i64 8
-  %544 = load i64, ptr %543, align 8
-  %545 = icmp slt i64 %541, %544
-  br i1 %545, label %510, label %546, !llvm.loop !16
+542:                                              ; preds = %539, %532, %513
+  %543 = phi ptr [ %538, %532 ], [ %514, %513 ], [ %514, %539 ]
+  %544 = add nsw i64 %515, 1
+  %545 = getelementptr i64, ptr %543, i64 %77
+  %546 = getelementptr i8, ptr %545, i64 8
+  %547 = load i64, ptr %546, align 8
+  %548 = icmp slt i64 %544, %547
+  br i1 %548, label %513, label %549, !llvm.loop !16
 
-546:                                              ; preds = %539, %503
-  %547 = load ptr, ptr %10, align 8
-  %548 = getelementptr inbounds i64, ptr %547, i64 %77
-  %549 = load i64, ptr %548, align 8
-  %550 = load ptr, ptr %23, align 8
-  %551 = getelementptr i64, ptr %550, i64 %77
+549:                                              ; preds = %542, %506
+  %550 = load ptr, ptr %10, align 8
+  %551 = getelementptr inbounds i64, ptr %550, i64 %77
   %552 = load i64, ptr %551, align 8
-  %553 = getelementptr i8, ptr %551, i64 8
-  %554 = load i64, ptr %553, align 8
-  %555 = icmp slt i64 %552, %554
-  br i1 %555, label %556, label %622
+  %553 = load ptr, ptr %23, align 8
+  %554 = getelementptr i64, ptr %553, i64 %77
+  %555 = load i64, ptr %554, align 8
+  %556 = getelementptr i8, ptr %554, i64 8
+  %557 = load i64, ptr %556, align 8
+  %558 = icmp slt i64 %555, %557
+  br i1 %558, label %559, label %625
 
-556:                                              ; preds = %546
-  %557 = load ptr, ptr %25, align 8
-  br label %558
+559:                                              ; preds = %549
+  %560 = load ptr, ptr %26, align 8
+  br label %561
 
-558:                                              ; preds = %570, %556
-  %559 = phi ptr [ %550, %556 ], [ %571, %570 ]
-  %560 = phi ptr [ %557, %556 ], [ %572, %570 ]
-  %561 = phi i64 [ %552, %556 ], [ %573, %570 ]
-  %562 = load ptr, ptr %24, align 8
-  %563 = getelementptr inbounds i64, ptr %562, i64 %561
-  %564 = load i64, ptr %563, align 8
-  %565 = getelementptr inbounds i64, ptr %560, i64 %561
-  %566 = load i64, ptr %565, align 8
-  %567 = icmp slt i64 %564, %566
-  br i1 %567, label %578, label %570
+561:                                              ; preds = %573, %559
+  %562 = phi ptr [ %553, %559 ], [ %574, %573 ]
+  %563 = phi ptr [ %560, %559 ], [ %575, %573 ]
+  %564 = phi i64 [ %555, %559 ], [ %576, %573 ]
+  %565 = load ptr, ptr %25, align 8
+  %566 = getelementptr inbounds i64, ptr %565, i64 %564
+  %567 = load i64, ptr %566, align 8
+  %568 = getelementptr inbounds i64, ptr %563, i64 %564
+  %569 = load i64, ptr %568, align 8
+  %570 = icmp slt i64 %567, %569
+  br i1 %570, label %581, label %573
 
-568:                                              ; preds = %616
-  %569 = load ptr, ptr %23, align 8
-  br label %570
+571:                                              ; preds = %619
+  %572 = load ptr, ptr %23, align 8
+  br label %573
 
-570:                                              ; preds = %568, %558
-  %571 = phi ptr [ %569, %568 ], [ %559, %558 ]
-  %572 = phi ptr [ %618, %568 ], [ %560, %558 ]
-  %573 = add nsw i64 %561, 1
-  %574 = getelementptr i64, ptr %571, i64 %77
-  %575 = getelementptr i8, ptr %574, i64 8
-  %576 = load i64, ptr %575, align 8
-  %577 = icmp slt i64 %573, %576
-  br i1 %577, label %558, label %622, !llvm.loop !17
+573:                                              ; preds = %571, %561
+  %574 = phi ptr [ %572, %571 ], [ %562, %561 ]
+  %575 = phi ptr [ %621, %571 ], [ %563, %561 ]
+  %576 = add nsw i64 %564, 1
+  %577 = getelementptr i64, ptr %574, i64 %77
+  %578 = getelementptr i8, ptr %577, i64 8
+  %579 = load i64, ptr %578, align 8
+  %580 = icmp slt i64 %576, %579
+  br i1 %580, label %561, label %625, !llvm.loop !17
 
-578:                                              ; preds = %558, %616
-  %579 = phi i64 [ %617, %616 ], [ %564, %558 ]
-  %580 = load ptr, ptr %31, align 8
-  %581 = getelementptr inbounds i64, ptr %580, i64 %561
-  %582 = load i64, ptr %581, align 8
-  %583 = and i64 %582, 2
-  %584 = icmp eq i64 %583, 0
-  br i1 %584, label %597, label %585
+581:                                              ; preds = %561, %619
+  %582 = phi i64 [ %620, %619 ], [ %567, %561 ]
+  %583 = load ptr, ptr %24, align 8
+  %584 = getelementptr inbounds i64, ptr %583, i64 %564
+  %585 = load i64, ptr %584, align 8
+  %586 = and i64 %585, 2
+  %587 = icmp eq i64 %586, 0
+  br i1 %587, label %600, label %588
 
-585:                                              ; preds = %578
-  %586 = load ptr, ptr %51, align 8
-  %587 = getelementptr inbounds i64, ptr %586, i64 %77
-  %588 = load i64, ptr %587, align 8
-  %589 = add nsw i64 %588, %482
-  %590 = load ptr, ptr %27, align 8
-  %591 = getelementptr inbounds i64, ptr %590, i64 %579
-  store i64 %589, ptr %591, align 8
-  %592 = load ptr, ptr %26, align 8
-  %593 = getelementptr inbounds i64, ptr %592, i64 %579
-  store i64 %549, ptr %593, align 8
-  %594 = load ptr, ptr %31, align 8
-  %595 = getelementptr inbounds i64, ptr %594, i64 %561
-  %596 = load i64, ptr %595, align 8
-  br label %597
+588:                                              ; preds = %581
+  %589 = load ptr, ptr %51, align 8
+  %590 = getelementptr inbounds i64, ptr %589, i64 %77
+  %591 = load i64, ptr %590, align 8
+  %592 = add nsw i64 %591, %485
+  %593 = load ptr, ptr %28, align 8
+  %594 = getelementptr inbounds i64, ptr %593, i64 %582
+  store i64 %592, ptr %594, align 8
+  %595 = load ptr, ptr %27, align 8
+  %596 = getelementptr inbounds i64, ptr %595, i64 %582
+  store i64 %552, ptr %596, align 8
+  %597 = load ptr, ptr %24, align 8
+  %598 = getelementptr inbounds i64, ptr %597, i64 %564
+  %599 = load i64, ptr %598, align 8
+  br label %600
 
-597:                                              ; preds = %585, %578
-  %598 = phi i64 [ %596, %585 ], [ %582, %578 ]
-  %599 = and i64 %598, 1
-  %600 = icmp eq i64 %599, 0
-  br i1 %600, label %616, label %601
+600:                                              ; preds = %588, %581
+  %601 = phi i64 [ %599, %588 ], [ %585, %581 ]
+  %602 = and i64 %601, 1
+  %603 = icmp eq i64 %602, 0
+  br i1 %603, label %619, label %604
 
-601:                                              ; preds = %597
-  %602 = load ptr, ptr %29, align 8
-  %603 = getelementptr inbounds i64, ptr %602, i64 %549
-  %604 = load i64, ptr %603, align 8
-  %605 = load i64, ptr %30, align 8
-  %606 = icmp slt i64 %579, %605
-  %607 = select i1 %606, i64 1, i64 2
-  %608 = and i64 %607, %604
-  %609 = icmp eq i64 %608, 0
-  br i1 %609, label %616, label %610
+604:                                              ; preds = %600
+  %605 = load ptr, ptr %30, align 8
+  %606 = getelementptr inbounds i64, ptr %605, i64 %552
+  %607 = load i64, ptr %606, align 8
+  %608 = load i64, ptr %31, align 8
+  %609 = icmp slt i64 %582, %608
+  %610 = select i1 %609, i64 1, i64 2
+  %611 = and i64 %610, %607
+  %612 = icmp eq i64 %611, 0
+  br i1 %612, label %619, label %613
 
-610:                                              ; preds = %601
-  %611 = load ptr, ptr %32, align 8
-  %612 = getelementptr inbounds i64, ptr %611, i64 %579
-  %613 = load i64, ptr %612, align 8
-  %614 = icmp slt i64 %613, %482
-  br i1 %614, label %615, label %616
+613:                                              ; preds = %604
+  %614 = load ptr, ptr %32, align 8
+  %615 = getelementptr inbounds i64, ptr %614, i64 %582
+  %616 = load i64, ptr %615, align 8
+  %617 = icmp slt i64 %616, %485
+  br i1 %617, label %618, label %619
 
-615:                                              ; preds = %610
-  store i64 %482, ptr %612, align 8
-  br label %616
+618:                                              ; preds = %613
+  store i64 %485, ptr %615, align 8
+  br label %619
 
-616:                                              ; preds = %615, %610, %601, %597
-  %617 = add nsw i64 %579, 1
-  %618 = load ptr, ptr %25, align 8
-  %619 = getelementptr inbounds i64, ptr %618, i64 %561
-  %620 = load i64, ptr %619, align 8
-  %621 = icmp slt i64 %617, %620
-  br i1 %621, label %578, label %568, !llvm.loop !18
+619:                                              ; preds = %618, %613, %604, %600
+  %620 = add nsw i64 %582, 1
+  %621 = load ptr, ptr %26, align 8
+  %622 = getelementptr inbounds i64, ptr %621, i64 %564
+  %623 = load i64, ptr %622, align 8
+  %624 = icmp slt i64 %620, %623
+  br i1 %624, label %581, label %571, !llvm.loop !18
 
-622:                                              ; preds = %570, %546
-  %623 = load ptr, ptr %17, align 8
-  %624 = getelementptr inbounds i64, ptr %623, i64 %178
-  %625 = load i64, ptr %624, align 8
-  %626 = load ptr, ptr %14, align 8
+625:                                              ; preds = %573, %549
+  %626 = load ptr, ptr %17, align 8
   %627 = getelementptr inbounds i64, ptr %626, i64 %178
   %628 = load i64, ptr %627, align 8
-  %629 = add nsw i64 %628, 1
-  store i64 %629, ptr %627, align 8
-  %630 = add nsw i64 %628, %625
-  %631 = load ptr, ptr %14, align 8
-  %632 = getelementptr inbounds i64, ptr %631, i64 %178
-  %633 = load i64, ptr %632, align 8
-  %634 = icmp sgt i64 %633, 1
-  br i1 %634, label %635, label %640
+  %629 = load ptr, ptr %14, align 8
+  %630 = getelementptr inbounds i64, ptr %629, i64 %178
+  %631 = load i64, ptr %630, align 8
+  %632 = add nsw i64 %631, 1
+  store i64 %632, ptr %630, align 8
+  %633 = add nsw i64 %631, %628
+  %634 = load ptr, ptr %14, align 8
+  %635 = getelementptr inbounds i64, ptr %634, i64 %178
+  %636 = load i64, ptr %635, align 8
+  %637 = icmp sgt i64 %636, 1
+  br i1 %637, label %638, label %643
 
-635:                                              ; preds = %622
-  %636 = load ptr, ptr %52, align 8
-  %637 = getelementptr i64, ptr %636, i64 %630
-  %638 = getelementptr i8, ptr %637, i64 -8
-  %639 = load i64, ptr %638, align 8
-  br label %640
+638:                                              ; preds = %625
+  %639 = load ptr, ptr %52, align 8
+  %640 = getelementptr i64, ptr %639, i64 %633
+  %641 = getelementptr i8, ptr %640, i64 -8
+  %642 = load i64, ptr %641, align 8
+  br label %643
 
-640:                                              ; preds = %635, %622
-  %641 = phi i64 [ %639, %635 ], [ 0, %622 ]
-  %642 = load ptr, ptr %16, align 8
-  %643 = getelementptr inbounds i64, ptr %642, i64 %630
-  store i64 %476, ptr %643, align 8
-  %644 = load ptr, ptr %53, align 8
-  %645 = getelementptr inbounds i64, ptr %644, i64 %77
-  store i64 %476, ptr %645, align 8
-  %646 = load ptr, ptr %22, align 8
-  %647 = getelementptr inbounds i64, ptr %646, i64 %178
-  store i64 %482, ptr %647, align 8
-  %648 = load ptr, ptr %51, align 8
-  %649 = getelementptr inbounds i64, ptr %648, i64 %77
-  %650 = load i64, ptr %649, align 8
-  %651 = add nsw i64 %650, %482
-  %652 = tail call noundef i64 @llvm.smax.i64(i64 %641, i64 %651)
-  %653 = load ptr, ptr %52, align 8
-  %654 = getelementptr inbounds i64, ptr %653, i64 %630
-  store i64 %652, ptr %654, align 8
-  %655 = load ptr, ptr %52, align 8
-  %656 = getelementptr inbounds i64, ptr %655, i64 %630
-  %657 = load i64, ptr %656, align 8
-  %658 = load ptr, ptr %33, align 8
-  %659 = getelementptr i64, ptr %658, i64 %77
+643:                                              ; preds = %638, %625
+  %644 = phi i64 [ %642, %638 ], [ 0, %625 ]
+  %645 = load ptr, ptr %16, align 8
+  %646 = getelementptr inbounds i64, ptr %645, i64 %633
+  store i64 %479, ptr %646, align 8
+  %647 = load ptr, ptr %53, align 8
+  %648 = getelementptr inbounds i64, ptr %647, i64 %77
+  store i64 %479, ptr %648, align 8
+  %649 = load ptr, ptr %22, align 8
+  %650 = getelementptr inbounds i64, ptr %649, i64 %178
+  store i64 %485, ptr %650, align 8
+  %651 = load ptr, ptr %51, align 8
+  %652 = getelementptr inbounds i64, ptr %651, i64 %77
+  %653 = load i64, ptr %652, align 8
+  %654 = add nsw i64 %653, %485
+  %655 = tail call noundef i64 @llvm.smax.i64(i64 %644, i64 %654)
+  %656 = load ptr, ptr %52, align 8
+  %657 = getelementptr inbounds i64, ptr %656, i64 %633
+  store i64 %655, ptr %657, align 8
+  %658 = load ptr, ptr %52, align 8
+  %659 = getelementptr inbounds i64, ptr %658, i64 %633
   %660 = load i64, ptr %659, align 8
-  %661 = getelementptr i8, ptr %659, i64 8
-  %662 = load i64, ptr %661, align 8
-  %663 = icmp slt i64 %660, %662
-  br i1 %663, label %664, label %694
+  %661 = load ptr, ptr %33, align 8
+  %662 = getelementptr i64, ptr %661, i64 %77
+  %663 = load i64, ptr %662, align 8
+  %664 = getelementptr i8, ptr %662, i64 8
+  %665 = load i64, ptr %664, align 8
+  %666 = icmp slt i64 %663, %665
+  br i1 %666, label %667, label %697
 
-664:                                              ; preds = %640, %664
-  %665 = phi i64 [ %688, %664 ], [ %660, %640 ]
-  %666 = load ptr, ptr %34, align 8
-  %667 = getelementptr inbounds i64, ptr %666, i64 %665
-  %668 = load i64, ptr %667, align 8
-  %669 = load ptr, ptr %35, align 8
+667:                                              ; preds = %643, %667
+  %668 = phi i64 [ %691, %667 ], [ %663, %643 ]
+  %669 = load ptr, ptr %34, align 8
   %670 = getelementptr inbounds i64, ptr %669, i64 %668
   %671 = load i64, ptr %670, align 8
-  %672 = load ptr, ptr %36, align 8
-  %673 = getelementptr inbounds i64, ptr %672, i64 %665
+  %672 = load ptr, ptr %35, align 8
+  %673 = getelementptr inbounds i64, ptr %672, i64 %671
   %674 = load i64, ptr %673, align 8
-  %675 = icmp eq i64 %674, 0
-  %676 = select i1 %675, i64 368, i64 360
-  %677 = getelementptr inbounds nuw i8, ptr %0, i64 %676
-  %678 = select i1 %675, i64 384, i64 376
-  %679 = getelementptr inbounds nuw i8, ptr %0, i64 %678
-  %680 = select i1 %675, i64 %476, i64 %657
-  %681 = load ptr, ptr %679, align 8
-  %682 = load ptr, ptr %677, align 8
-  %683 = getelementptr inbounds i64, ptr %682, i64 %668
-  %684 = load i64, ptr %683, align 8
-  %685 = add nsw i64 %684, 1
-  store i64 %685, ptr %683, align 8
-  %686 = getelementptr i64, ptr %681, i64 %671
-  %687 = getelementptr i64, ptr %686, i64 %684
-  store i64 %680, ptr %687, align 8
-  %688 = add nsw i64 %665, 1
-  %689 = load ptr, ptr %33, align 8
-  %690 = getelementptr i64, ptr %689, i64 %77
-  %691 = getelementptr i8, ptr %690, i64 8
-  %692 = load i64, ptr %691, align 8
-  %693 = icmp slt i64 %688, %692
-  br i1 %693, label %664, label %694, !llvm.loop !19
+  %675 = load ptr, ptr %36, align 8
+  %676 = getelementptr inbounds i64, ptr %675, i64 %668
+  %677 = load i64, ptr %676, align 8
+  %678 = icmp eq i64 %677, 0
+  %679 = select i1 %678, i64 368, i64 360
+  %680 = getelementptr inbounds nuw i8, ptr %0, i64 %679
+  %681 = select i1 %678, i64 384, i64 376
+  %682 = getelementptr inbounds nuw i8, ptr %0, i64 %681
+  %683 = select i1 %678, i64 %479, i64 %660
+  %684 = load ptr, ptr %682, align 8
+  %685 = load ptr, ptr %680, align 8
+  %686 = getelementptr inbounds i64, ptr %685, i64 %671
+  %687 = load i64, ptr %686, align 8
+  %688 = add nsw i64 %687, 1
+  store i64 %688, ptr %686, align 8
+  %689 = getelementptr i64, ptr %684, i64 %674
+  %690 = getelementptr i64, ptr %689, i64 %687
+  store i64 %683, ptr %690, align 8
+  %691 = add nsw i64 %668, 1
+  %692 = load ptr, ptr %33, align 8
+  %693 = getelementptr i64, ptr %692, i64 %77
+  %694 = getelementptr i8, ptr %693, i64 8
+  %695 = load i64, ptr %694, align 8
+  %696 = icmp slt i64 %691, %695
+  br i1 %696, label %667, label %697, !llvm.loop !19
 
-694:                                              ; preds = %664, %640
-  %695 = load ptr, ptr %12, align 8
-  %696 = getelementptr inbounds i64, ptr %695, i64 %178
-  %697 = load i64, ptr %696, align 8
-  %698 = icmp eq i64 %697, 0
-  br i1 %698, label %705, label %699
+697:                                              ; preds = %667, %643
+  %698 = load ptr, ptr %12, align 8
+  %699 = getelementptr inbounds i64, ptr %698, i64 %178
+  %700 = load i64, ptr %699, align 8
+  %701 = icmp eq i64 %700, 0
+  br i1 %701, label %708, label %702
 
-699:                                              ; preds = %694
-  %700 = load ptr, ptr %8, align 8
-  %701 = load ptr, ptr %11, align 8
-  %702 = getelementptr inbounds i64, ptr %701, i64 %178
-  %703 = load i64, ptr %702, align 8
-  %704 = getelementptr inbounds i64, ptr %700, i64 %703
-  store i64 %482, ptr %704, align 8
-  br label %705
+702:                                              ; preds = %697
+  %703 = load ptr, ptr %8, align 8
+  %704 = load ptr, ptr %11, align 8
+  %705 = getelementptr inbounds i64, ptr %704, i64 %178
+  %706 = load i64, ptr %705, align 8
+  %707 = getelementptr inbounds i64, ptr %703, i64 %706
+  store i64 %485, ptr %707, align 8
+  br label %708
 
-705:                                              ; preds = %699, %694, %334, %169
-  %706 = load i64, ptr %19, align 8
-  %707 = icmp eq i64 %706, 0
-  br i1 %707, label %56, label %708
+708:                                              ; preds = %702, %697, %337, %169
+  %709 = load i64, ptr %19, align 8
+  %710 = icmp eq i64 %709, 0
+  br i1 %710, label %56, label %711
 
-708:                                              ; preds = %471, %705
-  %709 = getelementptr inbounds nuw i8, ptr %0, i64 424
-  store i64 %77, ptr %709, align 8
-  br label %753
+711:                                              ; preds = %474, %708
+  %712 = getelementptr inbounds nuw i8, ptr %0, i64 424
+  store i64 %77, ptr %712, align 8
+  br label %756
 
-710:                                              ; preds = %722, %67
-  %711 = phi i64 [ 0, %67 ], [ %727, %722 ]
-  %712 = getelementptr inbounds nuw i8, ptr %0, i64 136
-  %713 = load i64, ptr %712, align 8
-  %714 = icmp sgt i64 %713, 0
-  br i1 %714, label %715, label %753
+713:                                              ; preds = %725, %67
+  %714 = phi i64 [ 0, %67 ], [ %730, %725 ]
+  %715 = getelementptr inbounds nuw i8, ptr %0, i64 136
+  %716 = load i64, ptr %715, align 8
+  %717 = icmp sgt i64 %716, 0
+  br i1 %717, label %718, label %756
 
-715:                                              ; preds = %710
-  %716 = getelementptr inbounds nuw i8, ptr %0, i64 296
-  %717 = load ptr, ptr %716, align 8
-  %718 = getelementptr inbounds nuw i8, ptr %0, i64 304
-  %719 = load ptr, ptr %718, align 8
-  %720 = getelementptr inbounds nuw i8, ptr %0, i64 320
-  %721 = getelementptr inbounds nuw i8, ptr %0, i64 256
-  br label %730
+718:                                              ; preds = %713
+  %719 = getelementptr inbounds nuw i8, ptr %0, i64 296
+  %720 = load ptr, ptr %719, align 8
+  %721 = getelementptr inbounds nuw i8, ptr %0, i64 304
+  %722 = load ptr, ptr %721, align 8
+  %723 = getelementptr inbounds nuw i8, ptr %0, i64 320
+  %724 = getelementptr inbounds nuw i8, ptr %0, i64 256
+  br label %733
 
-722:                                              ; preds = %71, %722
-  %723 = phi i64 [ 0, %71 ], [ %728, %722 ]
-  %724 = phi i64 [ 0, %71 ], [ %727, %722 ]
-  %725 = getelementptr inbounds nuw i64, ptr %73, i64 %723
-  %726 = load i64, ptr %725, align 8
-  %727 = tail call noundef i64 @llvm.smax.i64(i64 %724, i64 %726)
-  %728 = add nuw nsw i64 %723, 1
-  %729 = icmp eq i64 %728, %69
-  br i1 %729, label %710, label %722, !llvm.loop !20
+725:                                              ; preds = %71, %725
+  %726 = phi i64 [ 0, %71 ], [ %731, %725 ]
+  %727 = phi i64 [ 0, %71 ], [ %730, %725 ]
+  %728 = getelementptr inbounds nuw i64, ptr %73, i64 %726
+  %729 = load i64, ptr %728, align 8
+  %730 = tail call noundef i64 @llvm.smax.i64(i64 %727, i64 %729)
+  %731 = add nuw nsw i64 %726, 1
+  %732 = icmp eq i64 %731, %69
+  br i1 %732, label %713, label %725, !llvm.loop !20
 
-730:                                              ; preds = %715, %747
-  %731 = phi i64 [ 0, %715 ], [ %751, %747 ]
-  %732 = phi i64 [ %711, %715 ], [ %750, %747 ]
-  %733 = getelementptr inbounds nuw i64, ptr %717, i64 %731
-  %734 = load i64, ptr %733, align 8
-  %735 = getelementptr inbounds nuw i64, ptr %719, i64 %731
-  %736 = load i64, ptr %735, align 8
-  %737 = add i64 %736, -1
-  %738 = icmp slt i64 %737, 0
-  br i1 %738, label %747, label %739
+733:                                              ; preds = %718, %750
+  %734 = phi i64 [ 0, %718 ], [ %754, %750 ]
+  %735 = phi i64 [ %714, %718 ], [ %753, %750 ]
+  %736 = getelementptr inbounds nuw i64, ptr %720, i64 %734
+  %737 = load i64, ptr %736, align 8
+  %738 = getelementptr inbounds nuw i64, ptr %722, i64 %734
+  %739 = load i64, ptr %738, align 8
+  %740 = add i64 %739, -1
+  %741 = icmp slt i64 %740, 0
+  br i1 %741, label %750, label %742
 
-739:                                              ; preds = %730
-  %740 = load ptr, ptr %720, align 8
-  %741 = load ptr, ptr %721, align 8
-  %742 = getelementptr inbounds nuw i64, ptr %741, i64 %731
-  %743 = load i64, ptr %742, align 8
-  %744 = getelementptr i64, ptr %740, i64 %743
-  %745 = getelementptr i64, ptr %744, i64 %737
+742:                                              ; preds = %733
+  %743 = load ptr, ptr %723, align 8
+  %744 = load ptr, ptr %724, align 8
+  %745 = getelementptr inbounds nuw i64, ptr %744, i64 %734
   %746 = load i64, ptr %745, align 8
-  br label %747
+  %747 = getelementptr i64, ptr %743, i64 %746
+  %748 = getelementptr i64, ptr %747, i64 %740
+  %749 = load i64, ptr %748, align 8
+  br label %750
 
-747:                                              ; preds = %730, %739
-  %748 = phi i64 [ %746, %739 ], [ 0, %730 ]
-  %749 = tail call noundef i64 @llvm.smax.i64(i64 %734, i64 %748)
-  %750 = tail call noundef i64 @llvm.smax.i64(i64 %732, i64 %749)
-  %751 = add nuw nsw i64 %731, 1
-  %752 = icmp eq i64 %751, %713
-  br i1 %752, label %753, label %730, !llvm.loop !21
+750:                                              ; preds = %733, %742
+  %751 = phi i64 [ %749, %742 ], [ 0, %733 ]
+  %752 = tail call noundef i64 @llvm.smax.i64(i64 %737, i64 %751)
+  %753 = tail call noundef i64 @llvm.smax.i64(i64 %735, i64 %752)
+  %754 = add nuw nsw i64 %734, 1
+  %755 = icmp eq i64 %754, %716
+  br i1 %755, label %756, label %733, !llvm.loop !21
 
-753:                                              ; preds = %747, %710, %708
-  %754 = phi i64 [ 0, %708 ], [ %711, %710 ], [ %750, %747 ]
-  ret i64 %754
+756:                                              ; preds = %750, %713, %711
+  %757 = phi i64 [ 0, %711 ], [ %714, %713 ], [ %753, %750 ]
+  ret i64 %757
 }
 
 ; Function Attrs: nofree norecurse nosync nounwind memory(readwrite, inaccessiblemem: none, target_mem0: none, target_mem1: none)
