@@ -121,6 +121,27 @@ class Form:
             conditions=tuple(replace(c, row=cut(c.row)) for c in self.conditions),
         )
 
+    def split_axis(self, column: int, size: int) -> Form:
+        """The form with an iterator of a constant extent as two: its groups, and the `size` places in one. The last
+        group of an extent that `size` does not divide is whole, too."""
+        extent = self.axes[column].extent.as_constant()
+        assert extent is not None
+        name, kind = self.axes[column].name, self.axes[column].kind
+        parts = (
+            Axis(f"{name}_0", kind, Index.constant(-(-extent // size))),
+            Axis(f"{name}_1", kind, Index.constant(size)),
+        )
+
+        def split(row: tuple[int, ...]) -> tuple[int, ...]:
+            return (*row[:column], row[column] * size, *row[column:])
+
+        return replace(
+            self,
+            axes=(*self.axes[:column], *parts, *self.axes[column + 1 :]),
+            operands=tuple(replace(o, rows=tuple(map(split, o.rows))) for o in self.operands),
+            conditions=tuple(replace(c, row=split(c.row)) for c in self.conditions),
+        )
+
     @property
     def takes_conditions(self) -> bool:
         """Whether conditions, sizes or numbers of a block can be in it."""

@@ -12,6 +12,7 @@ from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, plan_chain, step_reason
 from tir_mlir.accel.mapping.chain_steps import apply_chain
+from tir_mlir.accel.mapping.grouping import group_terms
 from tir_mlir.accel.mapping.nest import GUESSED_TILES, Nest, plan_nests, raise_block
 from tir_mlir.accel.mapping.on_cores import CoreSplit, Placement, placements
 from tir_mlir.accel.mapping.program_nests import is_elementwise, nests_of
@@ -166,7 +167,9 @@ def _map_function(
             raised = raise_block(sch, sch.get_block(name))
             yield _apply_chain(sch, machine, plan_chain(machine, roles, name, raised.form, raised.iters))
             continue
-        yield _apply(sch, machine, plan_nests(sch, machine, roles, sch.get_block(name), last), choose, cores)
+        grouped = group_terms(sch, roles, sch.get_block(name))
+        reason = _apply(sch, machine, plan_nests(sch, machine, roles, sch.get_block(name), last), choose, cores)
+        yield "\n".join([reason, *grouped])
 
 
 def _cores(machine: Machine, nests: Sequence[tuple[str, str | None]]) -> int:

@@ -141,6 +141,11 @@ class Nest:
     def is_ragged(self) -> bool:
         return self.pads(range(len(self.axes)))
 
+    @property
+    def copies_ahead(self) -> bool:
+        """Whether copies may run an iteration ahead, in rows that change from one to the next."""
+        return not any(copy.buffer.memory.immediate for copy in self.copies)
+
     def pads(self, axes: Iterable[int]) -> bool:
         """Whether one of these axes is padded to whole tiles."""
         return any(self.axes[a].is_padded for a in axes)

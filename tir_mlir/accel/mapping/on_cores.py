@@ -54,7 +54,7 @@ def placements(nest: Nest, cores: int) -> list[Placement]:
     found: list[list[Placement]] = []
     for split in (None, *(core_splits(nest, cores) if cores > 1 else ())):
         part = nest if split is None else split.part(nest)
-        ranked = tilings(part) or tilings(part, ahead=False)
+        ranked = tilings(part, part.copies_ahead) or tilings(part, ahead=False)
         if ranked:
             found.append([Placement(cycles, tiling, split) for cycles, tiling in ranked])
     return [p for group in sorted(found, key=lambda group: group[0].cycles) for p in group]

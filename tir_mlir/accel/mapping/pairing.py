@@ -34,7 +34,7 @@ def pairings(block: Form, role: Role) -> list[Pairing]:
         for axes in product(*choices):
             if len({*axes}) == len(axes):
                 found.append(Pairing(role, operands, axes))
-    return sorted(found, key=lambda p: _fit(block, p), reverse=True)
+    return sorted(found, key=lambda p: fit(block, p), reverse=True)
 
 
 def difference(block: Form, role: Role) -> str:
@@ -91,14 +91,14 @@ def _dimension(block: Form, operand: int, axis: int) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _fit(block: Form, pairing: Pairing) -> tuple[int, float, tuple[int, ...]]:
+def fit(block: Form, pairing: Pairing) -> tuple[int, float, tuple[int, ...]]:
+    """How well a pairing fits: the operands whose last indices agree, the share of the tiles that is used, the axes."""
     role = pairing.role
     aligned = 0
     for number, dims in zip(pairing.operands, role.dims, strict=True):
         last = dims[-1] if dims else None
         if last is not None:
-            rows = block.operands[number].rows
-            aligned += _dimension(block, number, pairing.axes[last]) == len(rows) - 1
+            aligned += block.operands[number].rows[-1][pairing.axes[last]] == 1
     share = 1.0
     for axis, tile in zip(pairing.axes, role.extents, strict=True):
         extent = block.axes[axis].extent.as_constant() or tile

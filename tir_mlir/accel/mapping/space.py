@@ -35,7 +35,7 @@ class FreeTilings:
             free.choice(copy.buffer.name, range(-1, len(nest.axes)), best.levels[n])
             for n, copy in enumerate(nest.copies)
         )
-        ahead = free.flag("ahead", best.ahead)
+        ahead = nest.copies_ahead and free.flag("ahead", best.ahead)
         outer = Tiling(parts, order, ()).outer(nest)
         places = (max(n for n in copy_levels(c, outer) if n <= at) for c, at in zip(nest.copies, levels, strict=True))
         starts = nest.fill is not None and free.flag("starts", best.starts) and ahead

@@ -118,6 +118,7 @@ def _place_buffers(sch: Schedule, nest: Nest, block: BlockHandle) -> tuple[Nest,
         source = f"{name}_pad" if padded else name
         if operand.by_cpu or (padded and not operand.copy.masks):  # the CPU makes it
             copies.append(sch.cache_read(block, source, scope))
+            _merge_host_copies(sch, copies[-1], window)
         elif padded or window is not None:
             copies.append(window if window is not None and not padded else sch.get_block(source))
             sch.set_scope(copies[-1], 0, scope)
@@ -138,6 +139,18 @@ def _join_axes(
     join_axes(sch, block, placed, [place[a] for a in nest.result.indices], by_axes)
     names = [i.name for i in sch.get(block).iter_vars]
     return replace(nest, axes=tuple(replace(axis, name=names[place[a]]) for a, axis in enumerate(nest.axes)))
+
+
+def _merge_host_copies(sch: Schedule, copy: BlockHandle, window: BlockHandle | None) -> None:
+    """Make one copy on the CPU of those that pad the operand of a copy, lay it out, and pad it."""
+    made = "" if window is None else sch.get(window).name
+    (last,) = sch.get_producers(copy) or (None,)
+    while last is not None:
+        names = {sch.get(p).name: p for p in sch.get_producers(last)}
+        before = [p for name, p in names.items() if name == made or name.endswith("_pad")]
+        if not before or not sch.can_compute_inline(before[0]):
+            break
+        sch.compute_inline(before[0])
 
 
 def _inline_padding(sch: Schedule, nest: Nest, start: BlockHandle) -> None:

@@ -185,8 +185,8 @@ def cycles(nest: Nest, tiling: Tiling) -> float:
     """About the cycles of a nest.
 
     From the inside out, a loop takes for each iteration what its body computes, or what is moved in it if that is more
-    and runs ahead; instructions beyond what the queue of their unit holds keep all others from being issued, unless
-    those that compute have enough in theirs.
+    and runs ahead, by the program or by hardware that renames rows; instructions beyond what the queue of their unit
+    holds keep all others from being issued, unless those that compute have enough in theirs.
     """
     outer, unit = tiling.outer(nest), nest.role.instruction.unit
     fixed, last = {*outer}, tiling.last_spatial(nest)
@@ -203,7 +203,9 @@ def cycles(nest: Nest, tiling: Tiling) -> float:
         if level == last:
             time += _boundary_cycles(nest, tiling, queued, work)
         trips = tiling.trips(nest, outer[level]) if level >= 0 else 1
-        if tiling.ahead and level >= 0:
+        here = [copy for copy, at in zip(nest.copies, tiling.levels, strict=True) if at == level]
+        renamed = bool(here) and all(copy.buffer.memory.renamed for copy in here)
+        if (tiling.ahead or renamed) and level >= 0:
             time = trips * max(time + max(0.0, work.blocked - queued), work.longest) + work.longest + latency
         else:
             time = trips * (time + work.longest + latency)
