@@ -14,6 +14,7 @@ from tir_mlir.runtime.library import Library
 MACHINES = {
     "tmm16": (machines.tmm16, "float32", "float32", True),
     "gemmini": (machines.gemmini, "int8", "int32", False),
+    "amx": (machines.amx, "int8", "int32", False),
     "npu": (machines.npu, "int8", "int32", True),
 }
 """How each is made, the types of operands and sums, and whether it multiplies by rows of the right operand."""

@@ -1,5 +1,6 @@
 """Machines that ship: each is described from a public manual, and ready for `build(sch, target=machine)`."""
 
+from tir_mlir.accel.machines.amx import amx as amx
 from tir_mlir.accel.machines.c_model import c_model as c_model
 from tir_mlir.accel.machines.gemmini import gemmini as gemmini
 from tir_mlir.accel.machines.npu import npu as npu
