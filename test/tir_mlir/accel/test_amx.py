@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs.machine_products import product
+from programs.products import widened
 
 from tir_mlir import accel
 from tir_mlir.accel import machines
@@ -67,7 +67,7 @@ def test_loads_are_hidden_behind_products() -> None:
 
 def test_the_code_computes_the_product(tmp_path: Path) -> None:
     m, n, k = 33, 20, 70
-    source = accel.map(product(m, n, k, "int8", "int32", False), machines.amx()).source
+    source = accel.map(widened(m, n, k, "int8", "int32"), machines.amx()).source
     (tmp_path / "product.c").write_text(
         model()
         + source.replace("#include <immintrin.h>", "")
@@ -85,13 +85,13 @@ def test_the_code_computes_the_product(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("k", [1, 3, 64, 66])
 def test_terms_are_in_groups_of_four(k: int) -> None:
-    mapping = accel.map(product(16, 16, k, "int8", "int32", False), machines.amx())
+    mapping = accel.map(widened(16, 16, k, "int8", "int32"), machines.amx())
     assert "vk is in groups of 4, whose terms amx.tdpbssd adds at once" in str(mapping)
     assert mapping.schedule.verify()
 
 
 def test_a_plain_product_packs_each_operand_once() -> None:
-    source = accel.map(product(33, 20, 70, "int8", "int32", False), machines.amx()).source
+    source = accel.map(widened(33, 20, 70, "int8", "int32"), machines.amx()).source
     assert re.findall(r"on the CPU: (\w+) -> (\w+)", source) == [
         ("A", "A_pad_global_pad"), ("B", "B_pad_global_pad"), ("C_pad", "C"),
     ]  # fmt: skip
