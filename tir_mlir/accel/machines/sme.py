@@ -10,7 +10,7 @@ ZA are of a function, by its attributes: C has no call for them.
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
-from tir_mlir.accel.operands import upto
+from tir_mlir.accel.operands import MemorySpace, Register, upto
 from tir_mlir.script import tir as T
 
 _ATTRIBUTES = '__arm_new("za") __arm_locally_streaming'
@@ -27,7 +27,7 @@ def sme(svl: int = 512) -> Machine:
     m = Machine("sme", header="#include <arm_sme.h>", attributes=_ATTRIBUTES)
     z = m.memory("z", rows=8, row=(side, "float32"), immediate=True, renamed=True, declared="svfloat32_t z{row}")
     za = m.memory("za", rows=4, row=(side, side, "float32"), immediate=True)
-    load, outer, store = (m.unit(name, queue=8) for name in ("load", "outer", "store"))
+    load, outer, _ = (m.unit(name, queue=8) for name in ("load", "outer", "store"))
     length = m.state("length", checked="int32")
 
     @m.instruction(outer, sets=length, call=f"if (svcntsw() != {side}) __builtin_trap()")
@@ -40,6 +40,14 @@ def sme(svl: int = 512) -> Machine:
         T.assume(length.checked == 1)
         for i in range(side):
             R[i] = T.if_then_else(i < n, D[i], T.float32(0))
+
+    _describe_tiles(m, z, za, length)
+    return m
+
+
+def _describe_tiles(m: Machine, z: MemorySpace, za: MemorySpace, length: Register) -> None:
+    """Zeros, outer products, and slices in memory."""
+    (side,), outer, store = z.row, m.units["outer"], m.units["store"]
 
     @m.instruction(outer, call="svzero_mask_za(17u << {C.row})", cycles=1)
     def zero(C: za):
@@ -65,5 +73,3 @@ def sme(svl: int = 512) -> Machine:
         for i, j in T.grid(side, side):
             if i < rows and j < cols:
                 D[i, j] = C[i, j]
-
-    return m
