@@ -42,12 +42,12 @@ def _padded(rows: int, cols: int) -> int:
 
 def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: int) -> None:
     """mvin: what copies operands into the scratchpad."""
-    ld = m.state("ld", stride="int32", scale="float32")
+    ld = m.state("ld", stride="int32", scale="float32", block_stride=between(0, 65535))
     zero = "if ({rows} < 16 || {cols} < 16) gemmini_extended_mvin(0, {R.row}, 16, 16)"
     part = "if ({rows} && {cols}) gemmini_extended_mvin({D}, {R.row}, {cols}, {rows})"
 
-    @m.instruction(load, sets=ld, call="gemmini_extended3_config_ld({stride}, {scale}, 0, 0)")
-    def config_ld(stride: T.int32, scale: T.float32): ...
+    @m.instruction(load, sets=ld, call="gemmini_extended4_config_ld({stride}, {scale}, 0, {block_stride}, 0)")
+    def config_ld(stride: T.int32, scale: T.float32, block_stride: T.int32): ...
 
     @m.instruction(load, call="gemmini_extended_mvin({D}, {R.row}, 16, 16)", cycles=16, latency=latency)
     def mvin(D: m.host("int8"), R: sp):
@@ -73,6 +73,15 @@ def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: 
         for i, j in T.grid(16, 16):
             R[i, j] = T.if_then_else(i < rows and j < cols, D[i, j], T.int8(0))
 
+    @m.instruction(load, call="gemmini_extended_mvin({D}, {R.row}, 64, 16)", cycles=64, latency=latency)
+    def mvin_blocks(D: m.host("int8"), R: sp):
+        """Four tiles beside each other; in the scratchpad they are block_stride rows apart."""
+        T.assume(D.strides[0] == ld.stride)
+        T.assume(R.strides[0] == ld.block_stride)
+        T.assume(ld.scale == 1)
+        for i, b, j in T.grid(16, 4, 16):
+            R[b, i, j] = D[i, b * 16 + j]
+
 
 def _describe_second_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: int) -> None:
     """mvin2: a copy with registers of its own, so that those of two operands need no change."""
@@ -87,6 +96,17 @@ def _describe_second_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, la
         T.assume(ld2.scale == 1)
         for i, j in T.grid(16, 16):
             R[i, j] = D[i, j]
+
+    zero = "if ({rows} < 16 || {cols} < 16) gemmini_extended_mvin2(0, {R.row}, 16, 16)"
+    part = "if ({rows} && {cols}) gemmini_extended_mvin2({D}, {R.row}, {cols}, {rows})"
+
+    @m.instruction(load, call=[zero, part], cycles=_padded, latency=latency)
+    def mvin2_padded(D: m.host("int8"), R: sp, rows: upto(16), cols: upto(16)):
+        """A tile at an edge, with zeros behind its rows and columns."""
+        T.assume(D.strides[0] == ld2.stride)
+        T.assume(ld2.scale == 1)
+        for i, j in T.grid(16, 16):
+            R[i, j] = T.if_then_else(i < rows and j < cols, D[i, j], T.int8(0))
 
     @m.instruction(load, call="gemmini_extended_mvin2({D}, {R.row}, 16, 16)", cycles=16, latency=latency)
     def mvin2_scaled(D: m.host("int8"), R: sp, scale: T.float32):
@@ -160,6 +180,21 @@ def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
         for i, j, k in T.grid(16, 16, 16):
             if i < rows:
                 C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
+
+    first = ["gemmini_preload({B.row}, (3u << 30) | {C.row})", "gemmini_compute_preloaded({A.row}, GARBAGE_ADDR)"]
+    more = [
+        f"gemmini_preload(GARBAGE_ADDR, ((3u << 30) | {{C.row}}) + {t} * {{C.strides[0]}}); "
+        f"gemmini_compute_accumulated({{A.row}} + {t} * {{A.strides[0]}}, GARBAGE_ADDR)"
+        for t in range(1, 4)
+    ]
+
+    @m.instruction(execute, call=[*first, *more], cycles=64)
+    def matmul_kept(A: sp, B: sp, C: acc):
+        """B stays in the array for four tiles of A."""
+        T.assume(ex.weight_stationary == 1)
+        T.assume(A.strides[1] == ex.a_stride)
+        for t, i, j, k in T.grid(4, 16, 16, 16):
+            C[t, i, j] += T.Cast("int32", A[t, i, k]) * T.Cast("int32", B[k, j])
 
     preload = "gemmini_preload(GARBAGE_ADDR, (3u << 30) | {C.row})"
     compute = "gemmini_compute_preloaded({A.row}, {B.row})"
