@@ -93,6 +93,8 @@ class CopiedOperand:
     """Whether the elements of a row are not adjacent, or rows have steps: the CPU makes that copy first."""
     join: Join | None = None
     """Where it reads rows and their elements, of which the block has one axis."""
+    group: int | None = None
+    """The axis of which there is one group of rows at a time: tiles end behind a group, where the next one would be."""
 
     def count(self, dim: int, size: int, tile: int) -> int:
         """The tiles in a dimension."""
@@ -123,6 +125,8 @@ class Nest:
     """Other instructions that compute the same and take as many cycles, or more."""
     join: Join | None = None
     """Axes that are one."""
+    other_fills: tuple[Role, ...] = ()
+    """Those of other units."""
 
     @property
     def role(self) -> Role:
@@ -228,7 +232,7 @@ def _plan_ways(
     for join in rank_joins(raised.form, pairing, [0 if axis.is_symbolic else axis.extent for axis in plan.axes]):
         joined = _plan_limited(sch, roles, name, raised, pairing, last, join)
         plans += [joined] if joined is not None else []
-    return plans
+    return [way for p in plans for way in (p, *(replace(p, fill=fill) for fill in p.other_fills))]
 
 
 def _plan_limited(
@@ -287,14 +291,17 @@ def _plan(
         buffer = _buffer(form, pairing, number)
         if buffer is not None:
             taken = {field for copy in copies for field in copy.copy.changing_fields}
-            copies.append(_plan_copy(roles, form, pairing, number, buffer, axes, join, taken))
+            copy = _plan_copy(roles, form, pairing, number, buffer, axes, join, taken)
+            group = join.outer if join is not None and join.inner in buffer.axes else None
+            copies.append(replace(copy, group=group))
     result = _buffer(form, pairing, role.form.output)
     if result is None:
         raise MachineError("its result is not in a memory of the machine")
     if not _is_plain(form.operands[form.output]):
         raise MachineError("an index of its result is not an iter")
     limited_rows = _limited_dims(axes, result)
-    fill = _fill(roles, raised, pairing, limited_rows)
+    fills = _fills(roles, raised, pairing, limited_rows)
+    fill = fills[0] if fills else None
     try:
         store = _store(sch, roles, form, pairing, result, last)
     except MachineError:
@@ -304,7 +311,8 @@ def _plan(
         return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, behind[0].store.role, last, *behind)
     if (stored := _limited_dims(axes, result, join)) and not _limits(store, store.sources[0], stored):
         raise MachineError(f"{store} does not store the first rows of a tile")
-    return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, store, last, join=join)
+    others = tuple(fills[1:])
+    return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, store, last, join=join, other_fills=others)
 
 
 def _behind(
@@ -494,12 +502,12 @@ def _memory_name(memory: MemorySpace | None) -> str:
     return "the memory of the CPU" if memory is None else memory.name
 
 
-def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing, limited: set[int]) -> Role | None:
-    """The instruction that sets the result before a sum: to a number, or to what an operand has there; best one of
-    another unit, which may do so ahead. limited: dimensions of which it sets the first part."""
+def _fills(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing, limited: set[int]) -> list[Role]:
+    """The instructions that set the result before a sum, the cheapest of each unit: to a number, or to what an operand
+    has there; best ones of another unit first. limited: dimensions of which they set the first part."""
     role, form, start = pairing.role, raised.form, raised.start
     if (form.init is None and start is None) or role.form.init is not None:
-        return None
+        return []
     same = [r for r in roles if r.written.memory == role.written.memory and r.written.shape == role.written.shape]
     if start is not None:
         fills = [r for r in same if r.moves and _starts_from(form, start, pairing, r)]
@@ -511,7 +519,8 @@ def _fill(roles: Sequence[Role], raised: RaisedBlock, pairing: Pairing, limited:
     fills = [r for r in fills if not limited or _limits(r, r.form.output, limited)]
     if not fills:
         raise MachineError(f"no instruction sets the first rows of a tile of {_memory_name(role.written.memory)}")
-    return min(fills, key=lambda r: (r.instruction.unit == role.instruction.unit, r.cycles))
+    fills.sort(key=lambda r: (r.instruction.unit == role.instruction.unit, r.cycles))
+    return list({r.instruction.unit: r for r in reversed(fills)}.values())[::-1]
 
 
 def _takes_number(fill: Role, number: Tree | None) -> bool:

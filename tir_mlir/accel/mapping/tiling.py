@@ -122,7 +122,7 @@ def _sizes(axis: NestAxis) -> list[int]:
 def copy_levels(copy: CopiedOperand, outer: Sequence[int]) -> Iterator[int]:
     """The loops in which a copy may be: those that its elements depend on, and before all; of one of joined rows, where
     there is one group of them."""
-    first = outer.index(copy.join.outer) if copy.join is not None and copy.join.outer in outer else -1
+    first = outer.index(copy.group) if copy.group is not None and copy.group in outer else -1
     yield from (n for n in range(first, len(outer)) if n < 0 or n == first or outer[n] in copy.buffer.axes)
 
 
@@ -193,22 +193,23 @@ def cycles(nest: Nest, tiling: Tiling) -> float:
     time = float(nest.role.cycles) * prod(
         tiling.parts[a] if a in fixed else axis.tiles for a, axis in enumerate(nest.axes)
     )
-    queued = float(unit.queue * nest.role.cycles)
+    queued, first = float(unit.queue * nest.role.cycles), 0.0
     for level in range(len(outer) - 1, -2, -1):
-        work, latency = _Work(unit), 0
+        work = _Work(unit)
         for copy, at in zip(nest.copies, tiling.levels, strict=True):
             if at == level:
                 work.add(copy.copy, _copies(nest, copy, tiling, outer[: level + 1]), copy.cycles)
-                latency = max(latency, copy.copy.instruction.latency)
         if level == last:
-            time += _boundary_cycles(nest, tiling, queued, work)
+            time += _boundary_cycles(nest, tiling, queued, work, first)
         trips = tiling.trips(nest, outer[level]) if level >= 0 else 1
         here = [copy for copy, at in zip(nest.copies, tiling.levels, strict=True) if at == level]
         renamed = bool(here) and all(copy.buffer.memory.renamed for copy in here)
         if (tiling.ahead or renamed) and level >= 0:
-            time = trips * max(time + max(0.0, work.blocked - queued), work.longest) + work.longest + latency
+            moved = work.longest + work.latency * (not renamed)  # the other plane is free when it was read
+            time = trips * max(time + max(0.0, work.blocked - queued), moved) + work.longest + work.latency
+            first = work.longest + work.latency
         else:
-            time = trips * (time + work.longest + latency)
+            time = trips * (time + work.longest + work.latency)
     return time
 
 
@@ -218,11 +219,13 @@ class _Work:
     def __init__(self, computes: ExecutionUnit):
         self.computes = computes
         self.counts: dict[ExecutionUnit, tuple[int, float]] = {}
+        self.latency = 0
 
     def add(self, role: Role, count: int, cycles: float) -> None:
         """Add instructions, with the cycles of one."""
         before, busy = self.counts.get(role.instruction.unit, (0, 0.0))
         self.counts[role.instruction.unit] = before + count, busy + count * cycles
+        self.latency = max(self.latency, role.instruction.latency)
 
     @property
     def longest(self) -> float:
@@ -235,17 +238,22 @@ class _Work:
         return sum(busy * max(0, n - unit.queue) / n for unit, (n, busy) in self.counts.items() if n)
 
 
-def _boundary_cycles(nest: Nest, tiling: Tiling, queued: float, work: _Work) -> float:
-    """The cycles of a part before its first term and after its last one; `work` gets what runs beside the sums."""
+def _boundary_cycles(nest: Nest, tiling: Tiling, queued: float, work: _Work, first: float) -> float:
+    """The cycles of a part before its first term and after its last one; `work` gets what runs beside the sums. first:
+    the cycles of the copies for the first terms, which are behind start values that units of copies set."""
     tiles = prod(tiling.parts[a] for a, axis in enumerate(nest.axes) if axis.kind == "S")
     fill, store = nest.fill, nest.store
-    if fill is not None and tiling.starts_ahead(nest):
-        work.add(store, tiles, store.cycles)
-        if fill.instruction.unit == work.computes:
-            return float(tiles * fill.cycles)
+    start = 0.0 if fill is None else float(tiles * fill.cycles)
+    if fill is not None and fill.instruction.unit == work.computes:
+        start = max(0.0, start - first)
+    elif fill is not None and not tiling.starts_ahead(nest):
+        start += fill.instruction.latency
+    elif fill is not None and not first:
         work.add(fill, tiles, fill.cycles)
-        return 0.0
-    start = 0.0 if fill is None else float(tiles * fill.cycles + fill.instruction.latency)
+        start = 0.0
+    if tiling.starts_ahead(nest):
+        work.add(store, tiles, store.cycles)
+        return start
     exposed = max(0, tiles - store.instruction.unit.queue) * store.cycles - queued
     behind = 0.0 if nest.behind is None else nest.behind.cycles_behind([tiling.parts[a] for a in nest.behind_axes])
     return start + behind + max(0.0, exposed) + store.cycles + store.instruction.latency
