@@ -51,12 +51,13 @@ def run(module: ir.Module) -> None:
 def _record_swizzle(block: Block) -> None:
     written = [b.root for b in buffers(block)[1]]
     for number in block.annotations[SWIZZLE_KEY]:
-        if type(number) is not int or not 0 <= number < len(written) or not written[number].is_alloc:
+        alloc = written[number].op if type(number) is int and 0 <= number < len(written) else None
+        if alloc is None or not written[number].is_alloc:
             raise LoweringError(
                 f'{location_text(block.op)}: block "{block.name}" has {SWIZZLE_KEY} entry {number!r}; expected the '
                 "position, among the buffers that it writes, of one that the program allocates"
             )
-        set_attribute(written[number].op, SWIZZLED, ir.UnitAttr.get())
+        set_attribute(alloc, SWIZZLED, ir.UnitAttr.get())
 
 
 def _record(block: Block) -> None:

@@ -30,7 +30,7 @@ def blocked(m: int, n: int, k: int):
     return main
 
 
-TILES = {(16, 2, 4): "16 x 16 x 16", (7, 3, 5): "7 x 16 x 16", (1, 1, 1): "16 x 16"}
+TILES = {(16, 2, 4): "16 x 4 x 16 x 16", (7, 3, 5): "7 x 5 x 16 x 16", (1, 1, 1): "16 x 16"}
 
 
 @pytest.mark.parametrize(("shape", "tiles"), TILES.items())

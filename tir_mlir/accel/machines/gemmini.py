@@ -152,6 +152,24 @@ def _describe_sums(m: Machine, load: ExecutionUnit, acc: MemorySpace, latency: i
                 C[i, j] = 0
 
 
+def _describe_kept_weights(m: Machine, execute: ExecutionUnit, sp: MemorySpace, acc: MemorySpace, ex: Register) -> None:
+    """A preload and several computes."""
+    first = ["gemmini_preload({B.row}, (3u << 30) | {C.row})", "gemmini_compute_preloaded({A.row}, GARBAGE_ADDR)"]
+    more = [
+        f"gemmini_preload(GARBAGE_ADDR, ((3u << 30) | {{C.row}}) + {t} * {{C.strides[0]}}); "
+        f"gemmini_compute_accumulated({{A.row}} + {t} * {{A.strides[0]}}, GARBAGE_ADDR)"
+        for t in range(1, 4)
+    ]
+
+    @m.instruction(execute, call=[*first, *more], cycles=64)
+    def matmul_kept(A: sp, B: sp, C: acc):
+        """B stays in the array for four tiles of A."""
+        T.assume(ex.weight_stationary == 1)
+        T.assume(A.strides[1] == ex.a_stride)
+        for t, i, j, k in T.grid(4, 16, 16, 16):
+            C[t, i, j] += T.Cast("int32", A[t, i, k]) * T.Cast("int32", B[k, j])
+
+
 def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
     """A preload and a compute, in each of the two flows of data."""
     execute = m.unit("execute", queue=8)
@@ -181,21 +199,7 @@ def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
             if i < rows:
                 C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
 
-    first = ["gemmini_preload({B.row}, (3u << 30) | {C.row})", "gemmini_compute_preloaded({A.row}, GARBAGE_ADDR)"]
-    more = [
-        f"gemmini_preload(GARBAGE_ADDR, ((3u << 30) | {{C.row}}) + {t} * {{C.strides[0]}}); "
-        f"gemmini_compute_accumulated({{A.row}} + {t} * {{A.strides[0]}}, GARBAGE_ADDR)"
-        for t in range(1, 4)
-    ]
-
-    @m.instruction(execute, call=[*first, *more], cycles=64)
-    def matmul_kept(A: sp, B: sp, C: acc):
-        """B stays in the array for four tiles of A."""
-        T.assume(ex.weight_stationary == 1)
-        T.assume(A.strides[1] == ex.a_stride)
-        for t, i, j, k in T.grid(4, 16, 16, 16):
-            C[t, i, j] += T.Cast("int32", A[t, i, k]) * T.Cast("int32", B[k, j])
-
+    _describe_kept_weights(m, execute, sp, acc, ex)
     preload = "gemmini_preload(GARBAGE_ADDR, (3u << 30) | {C.row})"
     compute = "gemmini_compute_preloaded({A.row}, {B.row})"
 

@@ -60,7 +60,7 @@ def _groups(form: Form, roles: Sequence[Role]) -> Iterator[_Groups]:
         for number, axis in enumerate(form.axes):
             if axis.kind != "R" or not axis.extent.as_constant() or len(sums) < 2:
                 continue
-            for iterator in sums:
+            for iterator in (n for n in sums if role.sizes[n] is None):  # others are of the size of the axis
                 size = role.extents[iterator]
                 split = form.split_axis(number, size)
                 for pairing in pairings(split, role):
