@@ -127,10 +127,10 @@ def _sites(body: Sequence[Node], loops: tuple[str, ...] = ()) -> list[tuple[Issu
 
 def _count_elements(stream: Stream) -> dict[str, ElementCounts]:
     counts = {b.name: [0, 0] for b in stream.program.params}
-    for made in stream.tables:
-        for tile in made.issue.instruction.tiles:
-            entry = counts.setdefault(made.issue.tiles[tile.name].buffer.name, [0, 0])
-            used = int(used_elements(tile, made).sum())
+    for executions in stream.tables:
+        for tile in executions.issue.instruction.tiles:
+            entry = counts.setdefault(executions.issue.tiles[tile.name].buffer.name, [0, 0])
+            used = int(used_elements(tile, executions).sum())
             for access in tile.access:
                 entry["rw".index(access)] += used
     return {name: ElementCounts(*entry) for name, entry in counts.items()}

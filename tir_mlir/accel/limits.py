@@ -34,9 +34,9 @@ def check_limits(program: MachineProgram) -> MachineProgram:
     if varying and program.sizes:
         _check_clipped(varying)
     elif varying:
-        for made in read_stream(program).tables:
-            if made.issue in varying:
-                _check_iterations(made)
+        for executions in read_stream(program).tables:
+            if executions.issue in varying:
+                _check_iterations(executions)
     return program
 
 
@@ -74,14 +74,16 @@ def _check_clipped(issues: Iterable[Issue]) -> None:
                 )
 
 
-def _check_iterations(made: Executions) -> None:
-    for name, limits in _limits(made.issue).items():
-        fits = np.array([limits.holds(v) for v in made.numbers[name].tolist()], bool)
+def _check_iterations(executions: Executions) -> None:
+    for name, limits in _limits(executions.issue).items():
+        fits = np.array([limits.holds(v) for v in executions.numbers[name].tolist()], bool)
         if not fits.all():
             time = int(np.argmin(fits))
-            at = made.iteration(time)
+            at = executions.iteration(time)
             raise MachineError(
-                _refusal(made.issue, name, made.numbers[name][time].item(), limits, f" at {at}" if at else "")
+                _refusal(
+                    executions.issue, name, executions.numbers[name][time].item(), limits, f" at {at}" if at else ""
+                )
             )
 
 

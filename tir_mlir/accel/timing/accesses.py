@@ -64,15 +64,15 @@ def number_rows(stream: Stream) -> RowNumbers:
 def _shared_on_host(stream: Stream) -> list[MachineBuffer]:
     """The buffers in the memory of the CPU in which instructions can meet."""
     uses: dict[MachineBuffer, set[tuple[str, str, int]]] = {}
-    for made in stream.tables:
-        for tile in made.issue.instruction.tiles:
+    for executions in stream.tables:
+        for tile in executions.issue.instruction.tiles:
             if tile.memory is None:
-                entry = uses.setdefault(made.issue.tiles[tile.name].buffer, set())
-                entry |= {(access, made.issue.instruction.unit.name, made.core) for access in tile.access}
-        if made.statements is not None:
-            for buffer in made.statements.buffers:
-                access = "rw" if buffer in made.statements.written else "r"
-                uses.setdefault(buffer, set()).update((a, CPU.name, made.core) for a in access)
+                entry = uses.setdefault(executions.issue.tiles[tile.name].buffer, set())
+                entry |= {(access, executions.issue.instruction.unit.name, executions.core) for access in tile.access}
+        if executions.statements is not None:
+            for buffer in executions.statements.buffers:
+                access = "rw" if buffer in executions.statements.written else "r"
+                uses.setdefault(buffer, set()).update((a, CPU.name, executions.core) for a in access)
     return [b for b, entry in uses.items() if len(entry) > 1 and any(access == "w" for access, *_ in entry)]
 
 
@@ -86,84 +86,84 @@ class Spans:
     """Of each column: READS, WRITES or both."""
 
 
-def row_spans(made: Executions, numbers: RowNumbers, placed: Mapping[MachineBuffer, int]) -> Spans:
+def row_spans(executions: Executions, numbers: RowNumbers, placed: Mapping[MachineBuffer, int]) -> Spans:
     """The rows that an instruction uses. `placed`: the first row of each buffer in its memory."""
-    if made.statements is not None:
-        return _statement_spans(made, made.statements, numbers)
+    if executions.statements is not None:
+        return _statement_spans(executions, executions.statements, numbers)
     firsts, ends, access = [], [], []
-    for tile in made.issue.instruction.tiles:
-        buffer = made.issue.tiles[tile.name].buffer
+    for tile in executions.issue.instruction.tiles:
+        buffer = executions.issue.tiles[tile.name].buffer
         if tile.memory is not None:
-            base = numbers.memories[tile.memory, made.core] + placed[buffer]
+            base = numbers.memories[tile.memory, executions.core] + placed[buffer]
         elif buffer in numbers.buffers:
             base = numbers.buffers[buffer]
         else:
             continue
-        first, end = tile_spans(tile, made)
+        first, end = tile_spans(tile, executions)
         firsts.append(base + first)
         ends.append(base + end)
         renames = tile.memory is not None and tile.memory.renamed and tile.access == "w"
         kind = READS * ("r" in tile.access) + WRITES * ("w" in tile.access) + RENAMES * renames
         access += [kind] * first.shape[1]
     if not firsts:
-        none = np.zeros((made.count, 0), np.int64)
+        none = np.zeros((executions.count, 0), np.int64)
         return Spans(none, none, np.zeros(0, np.int64))
     return Spans(np.concatenate(firsts, 1), np.concatenate(ends, 1), np.array(access, np.int64))
 
 
-def _statement_spans(made: Executions, statements: HostCode, numbers: RowNumbers) -> Spans:
+def _statement_spans(executions: Executions, statements: HostCode, numbers: RowNumbers) -> Spans:
     """The buffers of statements of the CPU, as a whole each."""
     used = [b for b in statements.buffers if b in numbers.buffers]
     first = np.array([numbers.buffers[b] for b in used], np.int64)
     end = first + np.array([prod(b.shape) for b in used], np.int64)
     access = [READS | WRITES if b in statements.written else READS for b in used]
-    shape = (made.count, len(used))
+    shape = (executions.count, len(used))
     return Spans(np.broadcast_to(first, shape), np.broadcast_to(end, shape), np.array(access, np.int64))
 
 
-def tile_spans(tile: Tile, made: Executions) -> tuple[Integers, Integers]:
+def tile_spans(tile: Tile, executions: Executions) -> tuple[Integers, Integers]:
     """The spans of rows of a buffer that a tile uses, or of elements where it is in the memory of the CPU: where each
     begins and ends, a column a span."""
-    strides = [int(s.value) for s in made.issue.tiles[tile.name].strides if isinstance(s, Constant)]
+    strides = [int(s.value) for s in executions.issue.tiles[tile.name].strides if isinstance(s, Constant)]
     if tile.memory is not None:
         strides = tile.strides_in_rows(strides)
     dims = len(tile.grid)
-    length, packed = np.ones(made.count, np.int64), 1
+    length, packed = np.ones(executions.count, np.int64), 1
     is_whole = True
     while dims and is_whole and strides[dims - 1] == packed:  # rows that follow each other are one span
         dims -= 1
-        length = extent(tile, dims, made) * packed
+        length = extent(tile, dims, executions) * packed
         packed *= tile.grid[dims]
-        is_whole = dims not in limits(made.issue.instruction, tile)
+        is_whole = dims not in limits(executions.issue.instruction, tile)
     grid = np.indices(tile.grid[:dims]).reshape(dims, prod(tile.grid[:dims]))
     offsets = np.array(strides[:dims], np.int64) @ grid if dims else np.zeros(1, np.int64)
-    used = np.ones((made.count, len(offsets)), bool)
+    used = np.ones((executions.count, len(offsets)), bool)
     for dimension in range(dims):
-        used &= grid[dimension][None] < extent(tile, dimension, made)[:, None]
-    first = made.starts[tile.name][:, None] + offsets[None]
+        used &= grid[dimension][None] < extent(tile, dimension, executions)[:, None]
+    first = executions.starts[tile.name][:, None] + offsets[None]
     return first, np.where(used, first + length[:, None], first)
 
 
-def used_bytes(tile: Tile, made: Executions) -> Integers:
+def used_bytes(tile: Tile, executions: Executions) -> Integers:
     """How many bytes of a tile are used each time."""
-    return used_elements(tile, made) * np.dtype(tile.dtype).itemsize
+    return used_elements(tile, executions) * np.dtype(tile.dtype).itemsize
 
 
-def used_elements(tile: Tile, made: Executions) -> Integers:
+def used_elements(tile: Tile, executions: Executions) -> Integers:
     """How many elements of a tile are used each time."""
-    count = np.ones(made.count, np.int64)
+    count = np.ones(executions.count, np.int64)
     for dimension in range(len(tile.shape)):
-        count = count * extent(tile, dimension, made)
+        count = count * extent(tile, dimension, executions)
     return count
 
 
-def extent(tile: Tile, dimension: int, made: Executions) -> Integers:
+def extent(tile: Tile, dimension: int, executions: Executions) -> Integers:
     """How much of a dimension is used each time."""
     size = tile.shape[dimension]
-    limit = limits(made.issue.instruction, tile).get(dimension)
+    limit = limits(executions.issue.instruction, tile).get(dimension)
     if limit is None:
-        return np.full(made.count, size, np.int64)
-    return np.clip(made.numbers[limit].astype(np.int64), 0, size)
+        return np.full(executions.count, size, np.int64)
+    return np.clip(executions.numbers[limit].astype(np.int64), 0, size)
 
 
 def limits(instruction: MachineInstruction, tile: Tile) -> Mapping[int, str]:

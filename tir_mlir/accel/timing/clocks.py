@@ -97,7 +97,7 @@ class UnitClocks:
         self.machine = stream.program.machine
         self.rows = number_rows(stream)
         by_key = lanes_of(self.machine, stream.cores)
-        if any(made.statements is not None for made in stream.tables):
+        if any(executions.statements is not None for executions in stream.tables):
             by_key |= {(CPU, core): Lane(f"cpu {core}" if core else "cpu", CPU, core) for core in range(stream.cores)}
         self.lanes = list(dict.fromkeys(by_key.values()))
         self.lane_numbers = {key: self.lanes.index(lane) for key, lane in by_key.items()}
@@ -112,16 +112,16 @@ class UnitClocks:
         names = ("lane", "kind", "argument", "waited", "cycles", "latency")
         arrays = {name: np.zeros(count, np.int64) for name in names}
         marks, spans, held = _Columns(), _Columns(), _Columns()
-        for made in self.stream.tables:
-            instruction, places = made.issue.instruction, made.places
-            arrays["lane"][places] = self.lane_numbers[instruction.unit, made.core]
+        for executions in self.stream.tables:
+            instruction, places = executions.issue.instruction, executions.places
+            arrays["lane"][places] = self.lane_numbers[instruction.unit, executions.core]
             arrays["latency"][places] = instruction.latency
             if instruction.waits:
                 arrays["kind"][places] = WAITS
-                arrays["argument"][places] = made.numbers.get("left", np.zeros(1, np.int64))
-                arrays["waited"][places] = sum(1 << self.lane_numbers[u, made.core] for u in instruction.waits)
-            self._add_marks(made, marks)
-            uses = self._uses(made)
+                arrays["argument"][places] = executions.numbers.get("left", np.zeros(1, np.int64))
+                arrays["waited"][places] = sum(1 << self.lane_numbers[u, executions.core] for u in instruction.waits)
+            self._add_marks(executions, marks)
+            uses = self._uses(executions)
             arrays["cycles"][places] = uses.cycles
             held.add(places, uses.resource >= 0, uses.resource, uses.hold)
             rows = uses.rows
@@ -131,20 +131,20 @@ class UnitClocks:
         arrays |= spans.group_by_place(count, "spans", "first", "end", "access")
         return arrays | held.group_by_place(count, "holds", "resource", "hold")
 
-    def _uses(self, made: Executions) -> NodeUses:
-        key = (made.node, made.core)
+    def _uses(self, executions: Executions) -> NodeUses:
+        key = (executions.node, executions.core)
         if key not in self.known:
-            held = holds(made, durations(made), self.resources, self.placed)
-            self.known[key] = NodeUses(*held, row_spans(made, self.rows, self.placed))
+            held = holds(executions, durations(executions), self.resources, self.placed)
+            self.known[key] = NodeUses(*held, row_spans(executions, self.rows, self.placed))
         return self.known[key]
 
-    def _add_marks(self, made: Executions, marks: _Columns) -> None:
+    def _add_marks(self, executions: Executions, marks: _Columns) -> None:
         """Add the tokens that an instruction passes: by itself, or by flags."""
-        for instruction, passes in [(made.issue.instruction, np.ones(made.count, bool)), *made.flags]:
+        for instruction, passes in [(executions.issue.instruction, np.ones(executions.count, bool)), *executions.flags]:
             if instruction.tokens is not None:
-                queue = np.full((made.count, 1), self.queues[instruction.tokens, made.core], np.int64)
-                puts = np.full((made.count, 1), instruction.puts_token, np.int64)
-                marks.add(made.places, passes[:, None], queue, puts)
+                queue = np.full((executions.count, 1), self.queues[instruction.tokens, executions.core], np.int64)
+                puts = np.full((executions.count, 1), instruction.puts_token, np.int64)
+                marks.add(executions.places, passes[:, None], queue, puts)
 
     def _machine_arrays(self) -> dict[str, Integers]:
         """What the lanes, resources and queues are, and where each has its part of what `_state` makes."""
@@ -153,7 +153,7 @@ class UnitClocks:
         works = self.arrays["kind"] != WAITS
         issued = np.bincount(self.arrays["lane"][works], minlength=len(units))
         passed = np.bincount(self.arrays["fifo"], minlength=len(self.queues))
-        cores = np.array([made.core for made in self.stream.tables], np.int64)
+        cores = np.array([executions.core for executions in self.stream.tables], np.int64)
         numbers: dict[str, Sequence[int] | Integers] = {
             "queue": [u.queue for u in units],
             "fenced": [needs_waits(self.machine, u) for u in units],

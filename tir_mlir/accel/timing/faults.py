@@ -52,39 +52,39 @@ def _first_index(wrong: NDArray[np.bool_]) -> int | None:
 
 def _bounds(stream: Stream, rows: Mapping[MachineBuffer, int]) -> Iterator[_Fault]:
     """Operands that are not inside of their buffers, and these of their memories."""
-    for made in stream.tables:
-        for tile in made.issue.instruction.tiles:
-            buffer = made.issue.tiles[tile.name].buffer
+    for executions in stream.tables:
+        for tile in executions.issue.instruction.tiles:
+            buffer = executions.issue.tiles[tile.name].buffer
             if tile.memory is None:
-                low, high = _host_range(made, tile.name)
+                low, high = _host_range(executions, tile.name)
                 size = int(np.prod(buffer.shape))
                 if (n := _first_index((low < 0) | (high > size))) is not None:
                     what = (
                         f"operand {tile.name} is elements {low[n]} to {high[n] - 1} of {buffer.name}, which has {size}"
                     )
-                    yield _Fault(int(made.places[n]), what)
+                    yield _Fault(int(executions.places[n]), what)
                 continue
-            starts, ends = tile_spans(tile, made)
+            starts, ends = tile_spans(tile, executions)
             used = ends > starts
             low = np.where(used, starts, 0).min(1, initial=0)
             high = np.where(used, ends, 0).max(1, initial=0)
             if (n := _first_index((low < 0) | (high > buffer.rows))) is not None:
-                first = int(made.starts[tile.name][n])
+                first = int(executions.starts[tile.name][n])
                 what = f"operand {tile.name} is rows {first} to {high[n] - 1} of {buffer.name}, which has {buffer.rows}"
-                yield _Fault(int(made.places[n]), what)
+                yield _Fault(int(executions.places[n]), what)
             elif (n := _first_index(high + rows[buffer] > tile.memory.rows)) is not None:
                 last = rows[buffer] + high[n] - 1
                 what = f"operand {tile.name} ends at row {last}; {tile.memory.name} has {tile.memory.rows}"
-                yield _Fault(int(made.places[n]), what)
+                yield _Fault(int(executions.places[n]), what)
 
 
-def _host_range(made: Executions, name: str) -> tuple[Integers, Integers]:
+def _host_range(executions: Executions, name: str) -> tuple[Integers, Integers]:
     """The first element of a tile in the memory of the CPU, and the one behind its last, each time."""
-    tile = next(t for t in made.issue.instruction.tiles if t.name == name)
-    first = made.starts[name]
-    last, is_empty = first.copy(), np.zeros(made.count, bool)
-    for dimension, stride in enumerate(made.issue.tiles[name].strides):
-        size = extent(tile, dimension, made)
+    tile = next(t for t in executions.issue.instruction.tiles if t.name == name)
+    first = executions.starts[name]
+    last, is_empty = first.copy(), np.zeros(executions.count, bool)
+    for dimension, stride in enumerate(executions.issue.tiles[name].strides):
+        size = extent(tile, dimension, executions)
         is_empty |= size == 0
         last += (size - 1) * _constant(stride)
     return np.where(is_empty, 0, first), np.where(is_empty, 0, last + 1)
@@ -117,20 +117,20 @@ def _rows(stream: Stream, rows: Mapping[MachineBuffer, int]) -> Iterator[_Fault]
     numbers = {buffer: n for n, buffer in enumerate(rows)}
     lives = loops_around(stream.program.body)
     extents: dict[str, int] = {}
-    for made in stream.tables:
-        for column, loop in enumerate(made.loops if made.count else ()):
-            extents[loop] = max(extents.get(loop, 1), int(made.iterations[:, column].max()) + 1)
+    for executions in stream.tables:
+        for column, loop in enumerate(executions.loops if executions.count else ()):
+            extents[loop] = max(extents.get(loop, 1), int(executions.iterations[:, column].max()) + 1)
     operands: list[str] = []
     for memory in stream.program.machine.spaces.values():
         for core in range(1 if memory.is_shared else stream.cores):
             found: list[_Uses] = []
-            for made in stream.tables:
-                if memory.is_shared or made.core == core:
-                    for tile in made.issue.instruction.tiles:
+            for executions in stream.tables:
+                if memory.is_shared or executions.core == core:
+                    for tile in executions.issue.instruction.tiles:
                         if tile.memory == memory:
-                            buffer = made.issue.tiles[tile.name].buffer
+                            buffer = executions.issue.tiles[tile.name].buffer
                             around = {loop: extents.get(loop, 1) for loop in lives[buffer]}
-                            found += _uses(made, tile.name, rows[buffer], numbers[buffer], around, operands)
+                            found += _uses(executions, tile.name, rows[buffer], numbers[buffer], around, operands)
             if found:
                 uses = _Uses(*(np.concatenate([getattr(u, f) for u in found]) for f in _Uses.__dataclass_fields__))
                 yield from _row_faults(uses, memory.name, list(rows), operands)
@@ -148,29 +148,29 @@ def loops_around(body: Sequence[Node], loops: tuple[str, ...] = ()) -> dict[Mach
 
 
 def _uses(
-    made: Executions, name: str, row: int, number: int, loops: Mapping[str, int], operands: list[str]
+    executions: Executions, name: str, row: int, number: int, loops: Mapping[str, int], operands: list[str]
 ) -> Iterator[_Uses]:
     """What a tile reads, and what it writes."""
-    tile = next(t for t in made.issue.instruction.tiles if t.name == name)
-    starts, ends = tile_spans(tile, made)
+    tile = next(t for t in executions.issue.instruction.tiles if t.name == name)
+    starts, ends = tile_spans(tile, executions)
     used = ends > starts
-    times = np.broadcast_to(np.arange(made.count)[:, None], used.shape)[used]
-    life = _life(made, loops)[times]
+    times = np.broadcast_to(np.arange(executions.count)[:, None], used.shape)[used]
+    life = _life(executions, loops)[times]
     for access in tile.access:
         operands.append(name)
         whole = np.ones(len(times), np.int64)
         yield _Uses(
-            starts[used] + row, ends[used] + row, made.places[times], whole * (access == "w"), whole * number, life,
-            whole * (len(operands) - 1),
+            starts[used] + row, ends[used] + row, executions.places[times], whole * (access == "w"), whole * number,
+            life, whole * (len(operands) - 1),
         )  # fmt: skip
 
 
-def _life(made: Executions, loops: Mapping[str, int]) -> Integers:
+def _life(executions: Executions, loops: Mapping[str, int]) -> Integers:
     """The iteration of loops of these extents, as a number."""
-    number = np.zeros(made.count, np.int64)
-    for column, loop in enumerate(made.loops):
+    number = np.zeros(executions.count, np.int64)
+    for column, loop in enumerate(executions.loops):
         if loop in loops:
-            number = number * loops[loop] + made.iterations[:, column]
+            number = number * loops[loop] + executions.iterations[:, column]
     return number
 
 
@@ -213,9 +213,9 @@ def _row_faults(
 
 def _registers(stream: Stream) -> Iterator[_Fault]:
     """Needs of registers that have other values, or none."""
-    fields = {f for made in stream.tables for f in made.issue.instruction.needs}
+    fields = {f for executions in stream.tables for f in executions.issue.instruction.needs}
     for core in range(stream.cores):
-        tables = [made for made in stream.tables if made.core == core]
+        tables = [executions for executions in stream.tables if executions.core == core]
         for field in sorted(fields, key=str):
             yield from _field_faults(field, tables)
 
@@ -246,10 +246,10 @@ def _as_floats(numbers: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.f
     return numbers.astype(np.float64)
 
 
-def _needed_values(made: Executions, field: Field) -> NDArray[np.float64]:
-    source = made.issue.instruction.needs[field]
+def _needed_values(executions: Executions, field: Field) -> NDArray[np.float64]:
+    source = executions.issue.instruction.needs[field]
     if isinstance(source, Number):
-        return _as_floats(made.numbers[source.name])
+        return _as_floats(executions.numbers[source.name])
     if isinstance(source, Stride):
-        source = _constant(made.issue.tiles[source.operand].strides[source.dimension]) * source.factor
-    return np.full(made.count, float(source))
+        source = _constant(executions.issue.tiles[source.operand].strides[source.dimension]) * source.factor
+    return np.full(executions.count, float(source))

@@ -74,7 +74,7 @@ def places_around(program: MachineProgram, node: Node, unit: ExecutionUnit) -> l
     return found
 
 
-def executions(program: MachineProgram, place: TextPlace) -> Integers:
+def place_iterations(program: MachineProgram, place: TextPlace) -> Integers:
     """The values of the loops around a place each time that it is executed, on all cores."""
     probe = Issue(STATEMENTS, {}, {}, "")
     node: Node = When(place.conditions, [probe]) if place.conditions else probe

@@ -149,9 +149,9 @@ def check_order(clocks: UnitClocks) -> None:
     Errors: MachineError for a race, for a wait that never waits for anything, and for a token that is missing or left.
     """
     order = Order(clocks)
-    for made in clocks.stream.tables:
-        for unit in made.issue.instruction.waits if made.count else ():
-            _check_used(order, unit, made.core, made.places, made.numbers["left"].astype(np.int64))
+    for executions in clocks.stream.tables:
+        for unit in executions.issue.instruction.waits if executions.count else ():
+            _check_used(order, unit, executions.core, executions.places, executions.numbers["left"].astype(np.int64))
     race = order.first_race()
     if race is not None:
         raise MachineError(order.describe(race))

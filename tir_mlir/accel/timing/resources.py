@@ -71,24 +71,24 @@ def find_resources(machine: Machine, cores: int) -> Resources:
     return Resources([*found, Resource(KINDS[_HOST], 1, _HOST, False)], banks, len(found), machine.bandwidth)
 
 
-def durations(made: Executions) -> Integers:
+def durations(executions: Executions) -> Integers:
     """The cycles for which an instruction occupies its unit each time, as described."""
-    instruction = made.issue.instruction
+    instruction = executions.issue.instruction
     if callable(instruction.cycles):
-        return _computed_durations(instruction, made)
+        return _computed_durations(instruction, executions)
     if instruction.cycles is not None:
-        return np.full(made.count, instruction.cycles, np.int64)
+        return np.full(executions.count, instruction.cycles, np.int64)
     if not instruction.unit.bandwidth or not instruction.tiles:
-        return np.ones(made.count, np.int64)
-    moved = [used_bytes(t, made) for t in instruction.tiles if t.memory is None]
+        return np.ones(executions.count, np.int64)
+    moved = [used_bytes(t, executions) for t in instruction.tiles if t.memory is None]
     if not moved:
-        moved = [np.maximum.reduce([used_bytes(t, made) for t in instruction.tiles])]
+        moved = [np.maximum.reduce([used_bytes(t, executions) for t in instruction.tiles])]
     return np.ceil(sum(moved) / instruction.unit.bandwidth).astype(np.int64)
 
 
-def _computed_durations(instruction: MachineInstruction, made: Executions) -> Integers:
+def _computed_durations(instruction: MachineInstruction, executions: Executions) -> Integers:
     names = [n.name for n in instruction.numbers]
-    table = np.stack([made.numbers[name] for name in names], 1) if names else np.zeros((made.count, 0))
+    table = np.stack([executions.numbers[name] for name in names], 1) if names else np.zeros((executions.count, 0))
     different, which = np.unique(table, axis=0, return_inverse=True)
     cycles: list[int] = []
     for row in different.tolist():
@@ -100,47 +100,49 @@ def _computed_durations(instruction: MachineInstruction, made: Executions) -> In
 
 
 def holds(
-    made: Executions, cycles: Integers, resources: Resources, placed: Mapping[MachineBuffer, int]
+    executions: Executions, cycles: Integers, resources: Resources, placed: Mapping[MachineBuffer, int]
 ) -> tuple[Integers, Integers, Integers]:
     """The cycles for which an instruction occupies its unit each time, with conflicts of its own operands; the
     resources that it holds, a column each, -1: none; and for how long.
 
     Errors: MachineError for operands in one bank, where hardware cannot wait.
     """
-    used = _used_banks(made, resources, placed)
-    most = np.ones(made.count, np.int64)
+    used = _used_banks(executions, resources, placed)
+    most = np.ones(executions.count, np.int64)
     columns: list[Integers] = []
     for bank, operands in used.items():
         resource = resources.found[bank]
         if resource.refuses and (operands > resource.ports).any():
-            raise _own_conflict(made, resource, operands)
+            raise _own_conflict(executions, resource, operands)
         most = np.maximum(most, -(-operands // resource.ports))
         for port in range(min(resource.ports, int(operands.max(initial=0)))):
             columns.append(np.where(operands > port, bank, -1))
     cycles = cycles * most
     if resources.host is None:
-        return cycles, _join_columns(columns, made), _join_columns([cycles] * len(columns), made)
-    moved = np.zeros(made.count, np.int64)
-    for tile in made.issue.instruction.tiles:
-        moved += used_bytes(tile, made) if tile.memory is None else 0
+        return cycles, _join_columns(columns, executions), _join_columns([cycles] * len(columns), executions)
+    moved = np.zeros(executions.count, np.int64)
+    for tile in executions.issue.instruction.tiles:
+        moved += used_bytes(tile, executions) if tile.memory is None else 0
     held = np.ceil(moved / resources.bandwidth).astype(np.int64)
     columns.append(np.where(moved > 0, resources.host, -1))
     cycles = np.maximum(cycles, held)
-    return cycles, _join_columns(columns, made), _join_columns([*[cycles] * (len(columns) - 1), held], made)
+    return cycles, _join_columns(columns, executions), _join_columns([*[cycles] * (len(columns) - 1), held], executions)
 
 
-def _join_columns(columns: list[Integers], made: Executions) -> Integers:
-    return np.stack(columns, 1) if columns else np.zeros((made.count, 0), np.int64)
+def _join_columns(columns: list[Integers], executions: Executions) -> Integers:
+    return np.stack(columns, 1) if columns else np.zeros((executions.count, 0), np.int64)
 
 
-def _used_banks(made: Executions, resources: Resources, placed: Mapping[MachineBuffer, int]) -> dict[int, Integers]:
+def _used_banks(
+    executions: Executions, resources: Resources, placed: Mapping[MachineBuffer, int]
+) -> dict[int, Integers]:
     """How many operands use each bank each time."""
     used: dict[int, Integers] = {}
-    for tile in made.issue.instruction.tiles:
-        if tile.memory is None or (tile.memory, made.core) not in resources.banks:
+    for tile in executions.issue.instruction.tiles:
+        if tile.memory is None or (tile.memory, executions.core) not in resources.banks:
             continue
-        memory, first_bank = tile.memory, resources.banks[tile.memory, made.core]
-        first, end = (placed[made.issue.tiles[tile.name].buffer] + rows for rows in tile_spans(tile, made))
+        memory, first_bank = tile.memory, resources.banks[tile.memory, executions.core]
+        first, end = (placed[executions.issue.tiles[tile.name].buffer] + rows for rows in tile_spans(tile, executions))
         for bank in range(memory.banks):
             if memory.interleaved:
                 touches = ((bank - first) % memory.banks < end - first).any(1)
@@ -152,14 +154,14 @@ def _used_banks(made: Executions, resources: Resources, placed: Mapping[MachineB
     return used
 
 
-def _own_conflict(made: Executions, resource: Resource, operands: Integers) -> MachineError:
+def _own_conflict(executions: Executions, resource: Resource, operands: Integers) -> MachineError:
     time = int(np.argmax(operands > resource.ports))
-    at = made.iteration(time)
+    at = executions.iteration(time)
     ports = f"{resource.ports} port" + ("s" if resource.ports > 1 else "")
     fix = "copy one of them into another memory"
     if resource.rows:
         fix = f"alignment={resource.rows} in m.memory, with which each buffer begins a bank"
     return MachineError(
-        f"{made.issue.instruction.name}{f' at {at}' if at else ''}: {operands[time]} operands are in {resource.name}, "
-        f"which has {ports}; fix: {fix}\n  {made.issue.line}"
+        f"{executions.issue.instruction.name}{f' at {at}' if at else ''}: {operands[time]} operands are in "
+        f"{resource.name}, which has {ports}; fix: {fix}\n  {executions.issue.line}"
     )

@@ -56,7 +56,7 @@ def make_roofline(clocks: UnitClocks, cycles: int) -> Roofline:
     held = np.bincount(arrays["resource"], arrays["hold"], len(clocks.resources.found))
     for resource, total in zip(clocks.resources.found, held, strict=True):
         parts[resource.name] = -(-int(total) // resource.ports)
-    cores = np.array([made.core for made in clocks.stream.tables], np.int64)[clocks.stream.table]
+    cores = np.array([executions.core for executions in clocks.stream.tables], np.int64)[clocks.stream.table]
     issued = np.bincount(cores[arrays["lane"] < _units(clocks)], minlength=clocks.stream.cores)
     parts["the issue of instructions"] = int(issued.max(initial=0)) * clocks.machine.dispatch
     return Roofline(cycles, parts)

@@ -95,10 +95,10 @@ class Stream:
 
     def describe(self, place: int) -> str:
         """An instruction of the run, with its iteration: `mvin at i = 0, j = 3`."""
-        made = self.tables[self.table[place]]
-        at = made.iteration(int(self.row[place]))
-        core = f" on core {made.core}" if self.cores > 1 else ""
-        return made.issue.instruction.name + core + (f" at {at}" if at else "")
+        executions = self.tables[self.table[place]]
+        at = executions.iteration(int(self.row[place]))
+        core = f" on core {executions.core}" if self.cores > 1 else ""
+        return executions.issue.instruction.name + core + (f" at {at}" if at else "")
 
     def line(self, place: int) -> str:
         """The line of an instruction of the run in the program's source."""
@@ -120,14 +120,14 @@ def read_stream(program: MachineProgram) -> Stream:
     for core, body in enumerate(bodies):
         issued, parts = _body(body, (), {}, 1)
         for part in parts:
-            part.made.core = core
-            part.made.places += count
-            tables.append(part.made)
+            part.executions.core = core
+            part.executions.places += count
+            tables.append(part.executions)
         count += int(issued[0])
     table, row = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for number, made in enumerate(tables):
-        table[made.places] = number
-        row[made.places] = np.arange(made.count)
+    for number, executions in enumerate(tables):
+        table[executions.places] = number
+        row[executions.places] = np.arange(executions.count)
     return Stream(program, len(bodies), tables, table, row)
 
 
@@ -135,7 +135,7 @@ def read_stream(program: MachineProgram) -> Stream:
 class _Part:
     """A table, and of each of its rows the iteration of the loops around the node that is read, as a number."""
 
-    made: Executions
+    executions: Executions
     context: Integers
 
 
@@ -151,18 +151,18 @@ def _body(body: Sequence[Node], loops: tuple[str, ...], values: Mapping[str, Int
         if isinstance(node, Allocate):
             continue
         if isinstance(node, For):
-            more, made = _loop(node, loops, values, count)
+            more, inside = _loop(node, loops, values, count)
         elif isinstance(node, When):
-            more, made = _condition(node, loops, values, count)
+            more, inside = _condition(node, loops, values, count)
         elif isinstance(node, Issue):
-            more, made = _issue(node, loops, values, count)
+            more, inside = _issue(node, loops, values, count)
         else:
-            more, made = _issue(Issue(STATEMENTS, {}, {}, node.line), loops, values, count)
-            made[0].made.statements = node
-        for part in made:
-            part.made.places += issued[part.context]
+            more, inside = _issue(Issue(STATEMENTS, {}, {}, node.line), loops, values, count)
+            inside[0].executions.statements = node
+        for part in inside:
+            part.executions.places += issued[part.context]
         issued += more
-        parts += made
+        parts += inside
     return issued, parts
 
 
@@ -177,7 +177,7 @@ def _loop(loop: For, loops: tuple[str, ...], values: Mapping[str, Integers], cou
     issued, parts = _body(loop.body, (*loops, loop.var), inner, len(outer))
     before = np.concatenate([[0], np.cumsum(issued)])
     for part in parts:
-        part.made.places += (before[:-1] - before[first[outer]])[part.context]
+        part.executions.places += (before[:-1] - before[first[outer]])[part.context]
         part.context = outer[part.context]
     return before[first + extents] - before[first], parts
 
@@ -206,8 +206,8 @@ def _issue(issue: Issue, loops: tuple[str, ...], values: Mapping[str, Integers],
     starts = {name: _number(tile.start, values, count) for name, tile in issue.tiles.items()}
     numbers = {name: _value(value, values, count) for name, value in issue.numbers.items()}
     flags = [(flag.passes, _holds(flag.conditions, values, count)) for flag in issue.flags]
-    made = Executions(0, issue, loops, iterations, starts, numbers, np.zeros(count, np.int64), flags)
-    return np.ones(count, np.int64), [_Part(made, np.arange(count))]
+    executions = Executions(0, issue, loops, iterations, starts, numbers, np.zeros(count, np.int64), flags)
+    return np.ones(count, np.int64), [_Part(executions, np.arange(count))]
 
 
 def _number(expr: IntExpr, values: Mapping[str, Integers], count: int) -> Integers:

@@ -14,7 +14,7 @@ from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.program import For, Issue, MachineProgram, Node, When
 from tir_mlir.accel.timing.clocks import NodeUses, UnitClocks, is_ordered_by_hardware
 from tir_mlir.accel.timing.conditions import FREE, ranges
-from tir_mlir.accel.timing.places import TextPlace, executions, places_around, places_in
+from tir_mlir.accel.timing.places import TextPlace, place_iterations, places_around, places_in
 from tir_mlir.accel.timing.races import Order, check_order
 from tir_mlir.accel.timing.stream import read_stream
 from tir_mlir.accel.timing.tokens import Tokens, find_tokens, token_queue
@@ -63,7 +63,7 @@ class _Writer:
 
     def __init__(self, program: MachineProgram, placed: PlacedProgram):
         self.program, self.placed = program, placed
-        self.made: list[Node] = []
+        self.nodes: list[Node] = []
         self.known: dict[tuple[Node, int], NodeUses] = {}
 
     def clocks(self) -> UnitClocks:
@@ -82,15 +82,15 @@ class _Writer:
                 break
             place = int(np.argmax(late.any(1)))
             lane = int(np.argmax(late[place]))
-            made = order.clocks.stream.tables[order.clocks.stream.table[place]]
-            if not self._add_tokens(order, made, lane):
-                self._wait_before(order, made, lane)
+            executions = order.clocks.stream.tables[order.clocks.stream.table[place]]
+            if not self._add_tokens(order, executions, lane):
+                self._wait_before(order, executions, lane)
         for lane in order.open_lanes():
             self._wait_at_end(order, lane)
 
-    def _add_tokens(self, order: Order, made: Executions, lane: int) -> bool:
+    def _add_tokens(self, order: Order, executions: Executions, lane: int) -> bool:
         """Let the unit of an instruction wait for a lane by tokens, where there is a queue and they can be told."""
-        producer, consumer = order.clocks.lanes[lane].unit, made.issue.instruction.unit
+        producer, consumer = order.clocks.lanes[lane].unit, executions.issue.instruction.unit
         queue = token_queue(self.program, producer, consumer)
         if producer == consumer or queue is None:
             return False
@@ -114,13 +114,13 @@ class _Writer:
         except MachineError:
             return None
 
-    def _wait_before(self, order: Order, made: Executions, lane: int) -> None:
+    def _wait_before(self, order: Order, executions: Executions, lane: int) -> None:
         unit = order.clocks.lanes[lane].unit
-        wait = self._instruction(order, unit, made, lane)
+        wait = self._instruction(order, unit, executions, lane)
         choices: list[tuple[TextPlace, list[Node]]] = []
         lefts: list[list[int]] = []
-        for place in places_around(self.program, made.node, unit):
-            nodes, left = self._waits(order, made, unit, place, wait)
+        for place in places_around(self.program, executions.node, unit):
+            nodes, left = self._waits(order, executions, unit, place, wait)
             if lefts and lefts[-1] == left:  # as many are left by fewer waits
                 choices.pop()
                 lefts.pop()
@@ -130,7 +130,7 @@ class _Writer:
             choices.sort(key=lambda choice: self._cycles(*choice))
         place, nodes = choices[0]
         place.insert(self.program, nodes)
-        self.made += nodes
+        self.nodes += nodes
 
     def _cycles(self, place: TextPlace, nodes: list[Node]) -> tuple[int, int]:
         """The cycles of the program, and its instructions, with waits at a place."""
@@ -140,26 +140,26 @@ class _Writer:
         return clocks.measure().cycles, clocks.stream.count
 
     def _waits(
-        self, order: Order, made: Executions, unit: ExecutionUnit, place: TextPlace, wait: MachineInstruction
+        self, order: Order, executions: Executions, unit: ExecutionUnit, place: TextPlace, wait: MachineInstruction
     ) -> tuple[list[Node], list[int]]:
         """The waits for a unit at a place around an instruction, and how many instructions each leaves."""
-        found = executions(self.program, place)
+        found = place_iterations(self.program, place)
         left = np.full(len(found), FREE)
-        for one in [t for t in order.clocks.stream.tables if t.node is made.node]:  # on each core
+        for one in [t for t in order.clocks.stream.tables if t.node is executions.node]:  # on each core
             lane = order.clocks.lane_numbers[unit, one.core]
             needs, issued = order.needs[one.places, lane], order.issue_counts[one.places, lane]
             late = needs > order.complete_counts[one.places, lane]
             rows = _positions(found, one.iterations[late][:, : place.loops])
             np.minimum.at(left, rows, np.minimum((issued - needs)[late], wait.numbers[0].high or 0))
         nodes: list[Node] = []
-        parts = ranges(made.loops[: place.loops], found, left)
+        parts = ranges(executions.loops[: place.loops], found, left)
         for conditions, number in parts:
-            one = Issue(wait, {}, {"left": Constant(number)}, made.issue.line)
+            one = Issue(wait, {}, {"left": Constant(number)}, executions.issue.line)
             together = tuple(dict.fromkeys((*place.conditions, *conditions)))
             nodes.append(When(together, [one]) if together else one)
         return nodes, [number for _, number in parts]
 
-    def _instruction(self, order: Order, unit: ExecutionUnit, made: Executions, lane: int) -> MachineInstruction:
+    def _instruction(self, order: Order, unit: ExecutionUnit, executions: Executions, lane: int) -> MachineInstruction:
         """What waits for a unit: the one that waits for the fewest others, and can leave the most instructions."""
         if unit.is_shared and order.clocks.stream.cores > 1:
             raise MachineError(
@@ -180,16 +180,16 @@ class _Writer:
         unit = order.clocks.lanes[lane].unit
         if any(order.clocks.lanes[n].unit == unit for n in range(lane)):
             return  # of another core: the same text
-        made = next(t for t in order.clocks.stream.tables if t.issue.instruction.unit == unit)
-        wait = self._instruction(order, unit, made, lane)
-        one = Issue(wait, {}, {"left": Constant(0)}, made.issue.line)
+        executions = next(t for t in order.clocks.stream.tables if t.issue.instruction.unit == unit)
+        wait = self._instruction(order, unit, executions, lane)
+        one = Issue(wait, {}, {"left": Constant(0)}, executions.issue.line)
         over_cores = [n for n in self.program.body if isinstance(n, For) and n.is_over_cores]
         (over_cores[0].body if over_cores else self.program.body).append(one)
-        self.made.append(one)
+        self.nodes.append(one)
 
     def remove_superfluous(self) -> None:
         """Remove the waits without which nothing races."""
-        for node in self.made if len(self.made) > 1 else ():
+        for node in self.nodes if len(self.nodes) > 1 else ():
             body = next(p.body(self.program) for p in places_in(self.program.body) if p.node is node)
             at = next(n for n, other in enumerate(body) if other is node)
             del body[at]

@@ -97,7 +97,7 @@ def measure(program: MachineProgram, placed: Mapping[MachineBuffer, int]) -> Tim
     for lane, full, waited in zip(clocks.lanes, queue, wait, strict=True):
         timeline.blocked.update({f"the queue of {lane.name}": full} if full else {})
         timeline.blocked.update({f"a wait for {lane.name}": waited} if waited else {})
-    for made in sorted(clocks.stream.tables, key=lambda t: int(t.places[0]) if t.count else 0):
-        timeline.issued[made.issue.instruction.name] += made.count if made.statements is None else 0
+    for executions in sorted(clocks.stream.tables, key=lambda t: int(t.places[0]) if t.count else 0):
+        timeline.issued[executions.issue.instruction.name] += executions.count if executions.statements is None else 0
     timeline.issued = Counter({name: n for name, n in timeline.issued.items() if n})
     return timeline

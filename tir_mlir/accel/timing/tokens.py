@@ -11,7 +11,7 @@ from tir_mlir.accel.instruction import MachineInstruction
 from tir_mlir.accel.operands import ExecutionUnit
 from tir_mlir.accel.program import Conditions, Issue, MachineProgram, Node, TokenFlag, When
 from tir_mlir.accel.timing.conditions import subset
-from tir_mlir.accel.timing.places import TextPlace, executions, places_around
+from tir_mlir.accel.timing.places import TextPlace, place_iterations, places_around
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -159,13 +159,13 @@ class _Pairs:
             if need <= complete:
                 continue
             place = int(self.of_producer[need - 1])
-            made = stream.tables[stream.table[place]]
-            site = self._site(made, puts, self.consumer)
+            executions = stream.tables[stream.table[place]]
+            site = self._site(executions, puts, self.consumer)
             row = int(stream.row[place])
-            last = int(self._ends(made, len(site.names))[row])
-            complete = int(self.order.issue_counts[made.places[last], self.lane]) + 1
+            last = int(self._ends(executions, len(site.names))[row])
+            complete = int(self.order.issue_counts[executions.places[last], self.lane]) + 1
             takes[issue].chosen.add(entry)
-            site.chosen.add(tuple(made.iterations[row][: len(site.names)].tolist()))
+            site.chosen.add(tuple(executions.iterations[row][: len(site.names)].tolist()))
 
     def _entries(self, takes: dict[Issue, _Site]) -> list[tuple[int, int, Issue, tuple[int, ...]]]:
         """Each execution of a place of the consumer that has to wait, in order: where its first instruction is, how
@@ -173,32 +173,32 @@ class _Pairs:
         stream = self.order.clocks.stream
         found: list[tuple[int, int, Issue, tuple[int, ...]]] = []
         for number in np.unique(stream.table[self.late]).tolist():
-            made = stream.tables[number]
-            site = self._site(made, takes, self.producer)
+            executions = stream.tables[number]
+            site = self._site(executions, takes, self.producer)
             places = self.late[stream.table[self.late] == number]
-            entries = made.iterations[stream.row[places]][:, : len(site.names)]
+            entries = executions.iterations[stream.row[places]][:, : len(site.names)]
             first = np.flatnonzero(_changes(entries))
             needs = np.maximum.reduceat(self.order.needs[places, self.lane], first)
             for at, need in zip(first.tolist(), needs.tolist(), strict=True):
-                found.append((int(places[at]), need, made.issue, tuple(entries[at].tolist())))
+                found.append((int(places[at]), need, executions.issue, tuple(entries[at].tolist())))
         return sorted(found, key=lambda entry: entry[0])
 
-    def _site(self, made: Executions, sites: dict[Issue, _Site], unit: ExecutionUnit) -> _Site:
+    def _site(self, executions: Executions, sites: dict[Issue, _Site], unit: ExecutionUnit) -> _Site:
         """The place around an instruction that issues nothing to a unit."""
-        if made.issue not in sites:
-            around = places_around(self.program, made.issue, unit)
+        if executions.issue not in sites:
+            around = places_around(self.program, executions.issue, unit)
             place = around[-1] if self.is_outermost else around[0]
-            sites[made.issue] = _Site(place, made.issue, made.loops[: place.loops])
-            rows = executions(self.program, place)
-            sites[made.issue].entries += [tuple(row) for row in rows.tolist()]
-        return sites[made.issue]
+            sites[executions.issue] = _Site(place, executions.issue, executions.loops[: place.loops])
+            rows = place_iterations(self.program, place)
+            sites[executions.issue].entries += [tuple(row) for row in rows.tolist()]
+        return sites[executions.issue]
 
-    def _ends(self, made: Executions, loops: int) -> Integers:
+    def _ends(self, executions: Executions, loops: int) -> Integers:
         """Of each row of a table, the last one with the same values of the outer loops."""
-        key = (made.issue, loops)
+        key = (executions.issue, loops)
         if key not in self.ends:
-            first = np.flatnonzero(_changes(made.iterations[:, :loops]))
-            lengths = np.diff(np.append(first, made.count))
+            first = np.flatnonzero(_changes(executions.iterations[:, :loops]))
+            lengths = np.diff(np.append(first, executions.count))
             self.ends[key] = np.repeat(first + lengths - 1, lengths)
         return self.ends[key]
 
