@@ -12,10 +12,12 @@ SHIPPED = {
     "gemmini": machines.gemmini,
     "npu": machines.npu,
     "vta": machines.vta,
+    "amx": machines.amx,
+    "sme": machines.sme,
 }
 
 
-@pytest.mark.parametrize("name", ["tmm16", "gemmini", "npu"])
+@pytest.mark.parametrize("name", ["tmm16", "gemmini", "npu", "amx", "sme"])
 def test_descriptions_agree_with_the_c_models(name: str) -> None:
     result = SHIPPED[name]().check(machines.c_model(name))
     assert result, str(result)
@@ -41,6 +43,8 @@ CHANGES = [
     ("npu", "i < rows && j < cols", "i < rows", "load_w"),
     ("vta", "outer * f[8] + inner * f[9]", "outer * f[9] + inner * f[8]", "gemm"),
     ("vta", "y * x_stride + x", "y * x_size + x", "load_inp"),
+    ("amx", "4 * n + t", "4 * t + n", "tdpbssd"),
+    ("sme", "mask >> (tile + 4 * (i % 2))", "mask >> tile + 1", "zero"),  # a tile of words is two of doublewords
 ]
 
 
@@ -54,5 +58,5 @@ def test_another_model_is_told(name: str, old: str, new: str, seen: str) -> None
 
 
 def test_a_machine_that_does_not_ship_has_no_model() -> None:
-    with pytest.raises(MachineError, match="no machine that ships is called tpu: gemmini, npu, tmm16, vta"):
+    with pytest.raises(MachineError, match="no machine that ships is called tpu: amx, gemmini, npu, sme, tmm16, vta"):
         machines.c_model("tpu")

@@ -59,3 +59,15 @@ static void amx_product(int c, int a, int b, int a_signed, int b_signed) {
 static void _tile_dpbssd(int c, int a, int b) { amx_product(c, a, b, 1, 1); }
 static void _tile_dpbusd(int c, int a, int b) { amx_product(c, a, b, 0, 1); }
 static void _tile_dpbuud(int c, int a, int b) { amx_product(c, a, b, 0, 0); }
+
+/* all tiles alike; the 64 bytes are the palette, then at 16 bytes of a row, and at 48 rows, of each tile */
+static inline void amx_configure(int palette, int rows, int bytes)
+{
+  uint8_t config[64] = {0};
+  config[0] = (uint8_t)palette;
+  for (int tile = 0; tile < 8; ++tile) {
+    config[16 + 2 * tile] = (uint8_t)bytes;
+    config[48 + tile] = (uint8_t)rows;
+  }
+  _tile_loadconfig(config);
+}

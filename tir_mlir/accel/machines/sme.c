@@ -1,19 +1,20 @@
-// The part of SME that the machine uses, in C, for streaming vectors of 512 bits: z0 to z7, ZA as four tiles of floats.
+// The part of SME that the machine uses, for streaming vectors of 512 bits: z0 to z7, ZA as four tiles of floats. Facts
+// are those of the Arm Architecture Reference Manual and the Arm C Language Extensions.
 #include <stdint.h>
 
 typedef struct { float lane[16]; } svfloat32_t;
 typedef int svbool_t; // so many lanes from the first one on
 
-static svfloat32_t z_[8];
+static svfloat32_t z[8];
 static float za[4][16][16];
-#define z0 z_[0]
-#define z1 z_[1]
-#define z2 z_[2]
-#define z3 z_[3]
-#define z4 z_[4]
-#define z5 z_[5]
-#define z6 z_[6]
-#define z7 z_[7]
+#define z0 z[0]
+#define z1 z[1]
+#define z2 z[2]
+#define z3 z[3]
+#define z4 z[4]
+#define z5 z[5]
+#define z6 z[6]
+#define z7 z[7]
 
 static uint64_t svcntsw(void) { return 16; }
 
@@ -24,10 +25,10 @@ static svbool_t svwhilelt_b32(int32_t first, int32_t end) {
 }
 
 static svfloat32_t svld1_f32(svbool_t lanes, const float *base) {
-  svfloat32_t made = {{0}};
+  svfloat32_t vector = {{0}};
   for (int i = 0; i < lanes; ++i)
-    made.lane[i] = base[i];
-  return made;
+    vector.lane[i] = base[i];
+  return vector;
 }
 
 static void svzero_mask_za(uint64_t mask) { // of tiles of doublewords, two of which are one of words
