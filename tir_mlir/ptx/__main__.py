@@ -34,25 +34,25 @@ _TYPES = {
 _ARRAY = re.compile(r"(\w+)\[([\d,\s]+)\](?:=(\S+))?$")
 
 
-class ArgumentError(ValueError):
+class CommandError(ValueError):
     """An argument of the command that says nothing."""
 
 
 def read_argument(text: str, rng: np.random.Generator) -> tuple[object, bool]:
-    """An argument of a kernel, and whether the kernel may read it: "f32[8]=0" -> zeros, True. Raises ArgumentError."""
+    """An argument of a kernel, and whether the kernel may read it: "f32[8]=0" -> zeros, True. Raises CommandError."""
     if text.endswith(".npy"):
         try:
             return np.load(text), True
         except (OSError, ValueError) as error:
-            raise ArgumentError(f"{text}: {error}") from None
+            raise CommandError(f"{text}: {error}") from None
     if (array := _ARRAY.match(text)) is None:
         try:
             return (float(text) if "." in text else int(text, 0)), True
         except ValueError:
-            raise ArgumentError(f'{text!r} is not an array such as "f32[64]", a .npy file or a number') from None
+            raise CommandError(f'{text!r} is not an array such as "f32[64]", a .npy file or a number') from None
     name, shape, filled = array.groups()
     if name not in _TYPES:
-        raise ArgumentError(f"{name} is not a type; there are {', '.join(_TYPES)}")
+        raise CommandError(f"{name} is not a type; there are {', '.join(_TYPES)}")
     sizes, dtype = [int(size) for size in shape.split(",")], np.dtype(_TYPES[name])
     if filled == "unwritten":
         return np.zeros(sizes, dtype), False
@@ -126,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.grid is not None:
             return _run(module, options)
         print(describe(module))
-    except ArgumentError as error:
+    except CommandError as error:
         parser.error(str(error))
     except PtxError as error:
         print(error, file=sys.stderr)
@@ -137,13 +137,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(module: Module, options: argparse.Namespace) -> int:
     name = options.kernel or (next(iter(module.kernels)) if len(module.kernels) == 1 else None)
     if name not in module.kernels:
-        raise ArgumentError(f"--kernel is one of {', '.join(module.kernels)}")
+        raise CommandError(f"--kernel is one of {', '.join(module.kernels)}")
     kernel = module.kernels[name]
     block = options.block or kernel.block
     if block is None:
-        raise ArgumentError("the text does not say the threads of a block; pass --block")
+        raise CommandError("the text does not say the threads of a block; pass --block")
     if len(options.arguments) > len(kernel.parameters):
-        raise ArgumentError(f"kernel {name} has {len(kernel.parameters)} parameters, not {len(options.arguments)}")
+        raise CommandError(f"kernel {name} has {len(kernel.parameters)} parameters, not {len(options.arguments)}")
     rng = np.random.default_rng(options.seed)
     read = [read_argument(text, rng) for text in options.arguments]
     args = [argument for argument, _ in read] + [0] * (len(kernel.parameters) - len(read))
@@ -161,7 +161,7 @@ def _compare(arrays: dict[str, np.ndarray], path: Path) -> int:
     with np.load(path) as expected:
         for name in expected.files:
             if name not in arrays or arrays[name].shape != expected[name].shape:
-                raise ArgumentError(f"{path} has {name} {expected[name].shape}, which is not an array of this run")
+                raise CommandError(f"{path} has {name} {expected[name].shape}, which is not an array of this run")
             ours, theirs = arrays[name].astype(np.float64), expected[name].astype(np.float64)
             error = float(np.max(np.abs(ours - theirs), initial=0.0))
             scale = float(np.max(np.abs(theirs), initial=1.0))

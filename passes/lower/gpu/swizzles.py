@@ -21,7 +21,7 @@ from tir_mlir.passes.lower.registry import location_text, lowering, programs, wa
 
 
 @dataclass(frozen=True)
-class Field:
+class AddressXor:
     """Address bits [low, low + width) are xored with those `distance` above them: a bijection, as it changes each bit
     by higher ones only."""
 
@@ -88,7 +88,7 @@ def _swizzle(func: Func, alloc: ir.Operation) -> None:
 # --- the choice -------------------------------------------------------------------------------------------------------
 
 
-def _passes(accesses: Sequence[LaneAccess], fields: Sequence[Field]) -> int:
+def _passes(accesses: Sequence[LaneAccess], fields: Sequence[AddressXor]) -> int:
     """The passes over the banks of all accesses, with the addresses permuted."""
     total = 0
     for access in accesses:
@@ -103,13 +103,13 @@ def _least(accesses: Sequence[LaneAccess]) -> int:
     return sum(access.count(access.addresses)[1] for access in accesses)
 
 
-def _choose(accesses: Sequence[LaneAccess], buffer: Buffer) -> tuple[Field, ...]:
+def _choose(accesses: Sequence[LaneAccess], buffer: Buffer) -> tuple[AddressXor, ...]:
     """The permutation with the fewest passes: one field, or a second behind one of the best."""
     unit = max(access.elements for access in accesses).bit_length() - 1
     top = (accesses[0].size - 1).bit_length()
     bank_top = (BANKS * BANK_BYTES // element_bytes(buffer)).bit_length() - 1
     candidates = [
-        Field(low, width, distance)
+        AddressXor(low, width, distance)
         for width in range(1, bank_top - unit + 1)
         for low in range(unit, bank_top - width + 1)
         for distance in range(1, top - low)
@@ -132,7 +132,7 @@ def _choose(accesses: Sequence[LaneAccess], buffer: Buffer) -> tuple[Field, ...]
     return best[2]
 
 
-def _refusal(accesses: Sequence[LaneAccess], fields: Sequence[Field], buffer: Buffer) -> str:
+def _refusal(accesses: Sequence[LaneAccess], fields: Sequence[AddressXor], buffer: Buffer) -> str:
     worst = max(accesses, key=lambda access: _passes([access], fields) - _least([access]))
     ratio = _passes(accesses, fields) / _least(accesses)
     return (
@@ -145,7 +145,7 @@ def _refusal(accesses: Sequence[LaneAccess], fields: Sequence[Field], buffer: Bu
 # --- the edit ---------------------------------------------------------------------------------------------------------
 
 
-def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[Field], buffer: Buffer) -> None:
+def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[AddressXor], buffer: Buffer) -> None:
     """Replace the buffer by one of one dimension, and each access by one at the permuted address."""
     block = 1 << max(field.low + field.width for field in fields)
     length = -(-prod(n or 1 for n in buffer.shape) // block) * block

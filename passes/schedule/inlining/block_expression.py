@@ -132,7 +132,8 @@ class Inverse:
                 dim, offset = self.plain[it.var]
                 iters[it.var] = (element[dim] - offset.substitute(iters)).simplify()
             else:  # a unit iter; as the index of an access it remains one
-                own = [n for n, index in enumerate(self.indices) if index.is_value() == it.var]
+                plain = [index.values == (it.var,) and index.is_value() is not None for index in self.indices]
+                own = [n for n, is_plain in enumerate(plain) if is_plain]
                 iters[it.var] = element[own[0]] if own and element[own[0]].is_value() is not None else it.min
         return iters
 

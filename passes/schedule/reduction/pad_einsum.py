@@ -78,7 +78,7 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
                                                          with T.block("C_pad"): C[v0] = C_pad[v0]
 
     `padding` has a positive number for each iter. A buffer is copied if an iter in its index is padded, except for one
-    that has the padded size, is filled before, and is no term of a padded sum; the copies are placed directly around
+    that has the padded size, is filled before, and is not a term of a padded sum; the copies are placed directly around
     the nest. The loop of an iter grows, or of several loops without a guard the outermost. An
     iter whose loops neither grow to the new extent nor cover it already is left unpadded, with a `ScheduleWarning`.
     Every element of the results gets the same value as before: padded terms of a sum are 0, and padded results are not

@@ -78,7 +78,7 @@ def test_an_index_from_a_wide_table_keeps_the_type_of_the_value():
 
 
 INDEX_OF_ONE = main(
-    "A:2 C:1; B:1", each("B:1", "B[vi] = A[vi * 2 + 1]"), each("C:1", "C[vi] = B[vi] + T.Cast('float32', vi * 2 + 1)")
+    "A:2 C:1; B:1", each("B:1", "B[0] = A[vi * 2 + 1]"), each("C:1", "C[vi] = B[vi] + T.Cast('float32', vi * 2 + 1)")
 )
 
 

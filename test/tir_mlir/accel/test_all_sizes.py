@@ -33,6 +33,7 @@ def product(tiles: tuple[int, int, int] = (2, 1, 2), ahead: bool = True) -> Mach
     return main
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("tiles", "ahead"), [((1, 1, 1), False), ((2, 1, 2), True), ((4, 4, 1), True)])
 def test_a_program_is_right_at_all_sizes(tiles: tuple[int, int, int], ahead: bool) -> None:
     proof = product(tiles, ahead).verify()
@@ -121,6 +122,7 @@ def found(placed: PlacedProgram) -> str | None:
         return f"not provable: {error}"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_some_sizes_is_named(fault: str) -> None:
     plant, message = FAULTS[fault]

@@ -17,6 +17,7 @@ SHIPPED = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["tmm16", "gemmini", "npu", "amx", "sme"])
 def test_descriptions_agree_with_the_c_models(name: str) -> None:
     result = SHIPPED[name]().check(machines.c_model(name))

@@ -143,6 +143,7 @@ def mlp(machine: accel.Machine) -> tuple[Graph, dict[str, MachineFunction]]:
     return b.finish(), layers
 
 
+@pytest.mark.nightly
 def test_a_graph_runs_on_another_cpu(tmp_path: Path) -> None:
     machine = systolic()
     graph, layers = mlp(machine)

@@ -233,6 +233,7 @@ def test_a_convolution_reads_windows(stride: int) -> None:
     convolve(accel.map(convolution(9, 21, 20, 17, stride), systolic()), (9, 21, 20, 17), stride)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("height", "width", "stride"), [(9, 9, 1), (6, 7, 1), (9, 11, 2)])
 def test_rows_of_an_image_share_tiles(height: int, width: int, stride: int) -> None:
     mapped = accel.map(convolution(height, width, 16, 16, stride), gemmini())
@@ -274,6 +275,7 @@ def test_a_block_that_no_instruction_computes_is_named() -> None:
         accel.map(main, systolic())
 
 
+@pytest.mark.nightly
 def test_a_search_has_cycles_as_its_objective() -> None:
     mapped = accel.map(product(64, 48, 64), systolic())
     best = mapped.tune(trials=6, seed=0, progress=False)

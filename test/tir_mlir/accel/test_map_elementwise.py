@@ -75,6 +75,7 @@ def test_the_cpu_pads_what_copies_of_whole_tiles_cannot() -> None:
     run(accel.map(sum_of(17, 30), vector_machine(masked=False)), 17, 30)
 
 
+@pytest.mark.nightly
 def test_its_steps_are_a_trace() -> None:
     mapped = accel.map(sum_of(33, 20), vector_machine())
     again = Schedule(sum_of(33, 20))

@@ -57,6 +57,7 @@ def convolutions(size: int) -> tuple[Graph, np.ndarray]:
     return b.finish().calibrate([image], threads=1, **INT8), image
 
 
+@pytest.mark.nightly
 def test_convolutions_on_a_machine_give_the_bits_of_the_cpu() -> None:
     graph, image = convolutions(7)
     net = graph.offload(gemmini())
@@ -64,6 +65,7 @@ def test_convolutions_on_a_machine_give_the_bits_of_the_cpu() -> None:
     np.testing.assert_array_equal(net.build(threads=1)(image), build(graph, threads=1)(image))
 
 
+@pytest.mark.nightly
 def test_layers_that_differ_in_scales_are_mapped_once() -> None:
     graph, x = mlp(16, (16, 16, 16, 16), has_bias=False)
     net = graph.offload(gemmini())
@@ -175,6 +177,7 @@ def qdq_model(rows: int, sizes: Sequence[int]) -> object:
     return model
 
 
+@pytest.mark.nightly
 def test_a_quantised_model_of_onnx_is_a_program_a_layer() -> None:
     model = qdq_model(17, (33, 32, 10))
     graph = from_onnx(model)

@@ -42,6 +42,7 @@ def grouped(groups: int, outputs: int, stride: int) -> tuple[Graph, np.ndarray]:
     return b.finish(), rng.integers(-128, 128, (1, 24, 7, 7), np.int8)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("groups", "outputs", "stride"), [(24, 24, 1), (6, 12, 2)], ids=["depthwise", "of 4 channels"])
 def test_groups_are_computed_together(groups: int, outputs: int, stride: int) -> None:
     net = run_on_both(*grouped(groups, outputs, stride))
@@ -58,6 +59,7 @@ def test_a_net_is_verified() -> None:
     assert "not equal to its schedule" in str(net.verify())
 
 
+@pytest.mark.nightly
 def test_groups_stay_where_the_cpu_is_faster() -> None:
     machine = gemmini()
     machine.host_macs = 1000

@@ -60,6 +60,7 @@ def data(m: int, n: int, k: int) -> tuple[Data, np.ndarray]:
     return (a, b, np.full((m, n), 77, np.int8)), np.clip(product, 0, 127)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("tiles", "ahead"), [((1, 1, 1), False), ((2, 1, 2), True)])
 def test_one_program_runs_at_any_size(machine: accel.Machine, tiles: tuple[int, int, int], ahead: bool) -> None:
     main = main_of(schedule(machine, tiles, ahead), machine)

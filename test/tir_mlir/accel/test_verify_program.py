@@ -83,6 +83,7 @@ FAULTS: dict[str, tuple[Callable[[PlacedProgram], None], str]] = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_named(fault: str) -> None:
     plant, message = FAULTS[fault]

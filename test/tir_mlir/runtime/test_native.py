@@ -217,11 +217,13 @@ def test_references_stay_even(lib):
         gc.collect()
 
     kept = [*args, main, main._slow, np.dtype("f4"), *([] if sys.version_info >= (3, 12) else [None])]
-    calls()  # which also frees what other tests left behind
-    counts = [sys.getrefcount(each) for each in kept]
     calls()
-    for each, before in zip(kept, counts, strict=True):
-        assert abs(sys.getrefcount(each) - before) < 900  # 1,000 for one a call; less for what other tests left behind
+    changes = []
+    for _ in range(3):  # what other tests left behind is freed at any time, but not in each run
+        counts = [sys.getrefcount(each) for each in kept]
+        calls()
+        changes.append([abs(sys.getrefcount(each) - before) for each, before in zip(kept, counts, strict=True)])
+    assert all(min(of_one) < 900 for of_one in zip(*changes, strict=True))  # one a call would be 1,000
 
 
 def test_code_goes_with_its_last_function():

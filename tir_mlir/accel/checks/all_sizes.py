@@ -116,7 +116,7 @@ class _Proof:
         if isinstance(value, IntExpr):
             return f"{variable} < {self.text(value, loops)}"
         if not isinstance(value, Clipped):
-            raise NotProvable("a size that is no integer")
+            raise NotProvable("a size that is not an integer")
         test = f"{variable} < {self.text(value.number, loops)}"
         test = test if value.low is None else f"({test} or {variable} < {value.low})"
         return test if value.high is None else f"({test} and {variable} < {value.high})"
@@ -330,7 +330,7 @@ def _linear(statement: _Statement, tile: Tile, extents: Sequence[IntExpr]) -> li
 
 
 def _by_dimension(statement: _Statement, tile: Tile, extents: Sequence[IntExpr]) -> list[_HostIndex]:
-    """An index in each dimension of a buffer. Errors: NotProvable for an address that is no sum of these by strides."""
+    """An index in each dimension of a buffer. Errors: NotProvable for an address that is not a sum of strides."""
     address = statement.issue.tiles[tile.name]
     strides: list[IntExpr] = [Constant(1)]
     for extent in reversed(extents[1:]):

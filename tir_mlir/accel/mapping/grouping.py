@@ -42,7 +42,7 @@ def group_terms(sch: Schedule, roles: Sequence[Role], block: BlockHandle) -> lis
 
 
 @dataclass(frozen=True)
-class _Groups:
+class _TermGroups:
     """An axis of a sum in groups of a size, and how well an instruction then fits."""
 
     axis: int
@@ -53,7 +53,7 @@ class _Groups:
     """What one instruction takes of each axis; of that in groups, how many groups."""
 
 
-def _groups(form: Form, roles: Sequence[Role]) -> Iterator[_Groups]:
+def _groups(form: Form, roles: Sequence[Role]) -> Iterator[_TermGroups]:
     """The groups that an iterator of an instruction is."""
     for role in roles:
         sums = [n for n, axis in enumerate(role.form.axes) if axis.kind == "R"]
@@ -65,7 +65,7 @@ def _groups(form: Form, roles: Sequence[Role]) -> Iterator[_Groups]:
                 split = form.split_axis(number, size)
                 for pairing in pairings(split, role):
                     if pairing.axes[iterator] == number + 1:
-                        yield _Groups(number, size, role, fit(split, pairing), _tiles(pairing, number + 1))
+                        yield _TermGroups(number, size, role, fit(split, pairing), _tiles(pairing, number + 1))
 
 
 def _tiles(pairing: Pairing, inner: int) -> dict[int, int]:

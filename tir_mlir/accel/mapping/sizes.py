@@ -1,4 +1,4 @@
-"""Instructions whose loops have sizes, at the sizes of a block: a size of 1 is no dimension of its tiles."""
+"""Instructions whose loops have sizes, at the sizes of a block: a size of 1 is not a dimension of its tiles."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _next(op: ir.Operation) -> ir.Operation:
 
 
 @dataclass(frozen=True)
-class _Copied:
+class _CopiedBuffer:
     """The allocation of a buffer that is copied in a loop.
 
     distances: of each load, the least number of iterations since the store of what it reads.
@@ -93,13 +93,13 @@ class _Copied:
 
 @only_reads
 def _find_pipelines(nest: KernelNest) -> list[_Pipeline]:
-    found = list(_find_copied(nest))
+    found = list(_find_copied_buffers(nest))
     loops = list(dict.fromkeys(copied.loop for copied in found))
     pipelines = (_pipeline([copied for copied in found if copied.loop == loop]) for loop in loops)
     return [pipeline for pipeline in pipelines if pipeline is not None]
 
 
-def _find_copied(nest: KernelNest) -> Iterator[_Copied]:
+def _find_copied_buffers(nest: KernelNest) -> Iterator[_CopiedBuffer]:
     groups: dict[ir.Value, list[SharedAccess]] = {}
     for access in accesses(nest.root):
         groups.setdefault(access.buffer, []).append(SharedAccess.from_access(access))
@@ -125,7 +125,7 @@ def _is_copy(op: ir.Operation, written: set[ir.Value]) -> bool:
     return Buffer(source).scope == "global" and source not in written
 
 
-def _analyze(nest: KernelNest, alloc: ir.Operation, relations: Sequence[SharedAccess]) -> _Copied | None:
+def _analyze(nest: KernelNest, alloc: ir.Operation, relations: Sequence[SharedAccess]) -> _CopiedBuffer | None:
     """The buffer, if all that is read of it was stored in an earlier iteration of the loop around its accesses."""
     stores = tuple(r for r in relations if r.access.is_write)
     loads = [r for r in relations if not r.access.is_write]
@@ -142,7 +142,7 @@ def _analyze(nest: KernelNest, alloc: ir.Operation, relations: Sequence[SharedAc
             if least is None:
                 return None
             distances[load.access.op] = min(least, distances.get(load.access.op, least))
-    return _Copied(alloc, loop, stores, distances)
+    return _CopiedBuffer(alloc, loop, stores, distances)
 
 
 def _least_distance(nest: KernelNest, loop: ir.Operation, store: SharedAccess, load: SharedAccess) -> int | None:
@@ -171,7 +171,7 @@ def _project(pairs: isl.Map, side: dim_type, access: SharedAccess, loop: ir.Oper
     return pairs.project_out(side, 0, number)
 
 
-def _pipeline(group: Sequence[_Copied]) -> _Pipeline | None:
+def _pipeline(group: Sequence[_CopiedBuffer]) -> _Pipeline | None:
     """The groups that may be pending before each barrier of a loop; None if a load has no barrier before it."""
     loop = group[0].loop
     body = Loop(loop).body_ops()

@@ -5,7 +5,7 @@ import pytest
 from programs.transposes import tiled
 
 from tir_mlir import build, interpret
-from tir_mlir.passes.lower.gpu.swizzles import Field
+from tir_mlir.passes.lower.gpu.swizzles import AddressXor
 from tir_mlir.passes.lower.registry import LoweringWarning
 
 
@@ -34,7 +34,7 @@ def test_tiles_of_a_ragged_matrix(size):
     np.testing.assert_array_equal(b, a.T)
 
 
-@pytest.mark.parametrize("field", [Field(0, 5, 5), Field(1, 3, 1), Field(2, 4, 2), Field(0, 1, 9)])
+@pytest.mark.parametrize("field", [AddressXor(0, 5, 5), AddressXor(1, 3, 1), AddressXor(2, 4, 2), AddressXor(0, 1, 9)])
 def test_a_field_permutes_each_aligned_range(field):
     addresses = np.arange(4096)
     permuted = field.permute(addresses)
