@@ -44,6 +44,7 @@ def test_pairs_of_one_family_and_one_step(tmp_path):
     assert "steps on " in done.stdout
 
 
+@pytest.mark.nightly
 def test_unknown_steps_are_refused_by_name():
     done = _fuzz("--pairs", "1", "--steps", "reorder,shuffle")
     assert done.returncode == 2 and "no step shuffle: " in done.stderr

@@ -12,7 +12,7 @@ MOST = 150
 """Pairs within which a fault is found."""
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("rule", RULES)
 def test_a_dropped_rule_is_found(rule, record_property):
     kinds = {PAIR: kind(rule)}

@@ -43,6 +43,7 @@ def test_failures_are_counted_and_shrunk(name, verdict, capsys):
     assert {"raises": "'('", "crashes": "ZeroDivisionError", "aborts": "SIGABRT"}[name] in told
 
 
+@pytest.mark.nightly
 def test_a_hang_is_killed_reported_and_shrunk(capsys):
     tally = _run(2, limit=0.5, shrink=6.0, hangs=planted.KINDS["hangs"])
     assert tally.code == 1 and tally.line.endswith(f"aborted 0, hung {len(tally.failures)}")

@@ -85,6 +85,7 @@ class TestWrong(TestSplit):
 """
 
 
+@pytest.mark.nightly
 def test_tests_written_for_tvm(tmp_path, tvm):
     import subprocess
     import sys

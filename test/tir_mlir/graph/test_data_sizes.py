@@ -209,6 +209,7 @@ def test_a_size_stays_in_its_region():
         b.branch(b.op("greater", count, 2), *[lambda r: r.op("first_rows", x, count, rows={"size": "rows"})] * 2)
 
 
+@pytest.mark.nightly
 def test_onnx():
     onnx = pytest.importorskip("onnx")
     node, value, types = onnx.helper.make_node, onnx.helper.make_tensor_value_info, onnx.TensorProto

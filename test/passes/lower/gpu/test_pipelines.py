@@ -48,10 +48,10 @@ def test_results(shape, stages):
     ],
 )
 def test_each_wait_is_needed(fault, old, new):
-    lib = build(pipelined(3), target="sm_80")
+    lib = build(pipelined(3, (64, 64, 48)), target="sm_80")
     text = re.sub(old, new, lib.assembly)
     assert text != lib.assembly, fault
-    a, b = operands()
+    a, b = operands((64, 64, 48))
     args = [a, b, np.zeros((64, 64), np.float32)]
     with pytest.raises(PtxError, match="race"):
         ptx.launch(text, "main_kernel", (1, 1), (16, 16), args, unwritten=[2])

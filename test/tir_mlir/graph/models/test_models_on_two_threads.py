@@ -68,6 +68,7 @@ def test_every_function_is_parallel(family):
     assert len(scripts) >= len(CASES) and not [name for name in serial if not name.startswith("permute_dims")]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", CASES)
 def test_an_operator(family, name):
     compare(*family[1][name])

@@ -35,6 +35,7 @@ def test_bias_and_relu(rows, turned, threads, target):
     np.testing.assert_array_equal(y, np.maximum(x @ w.T + b, 0))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("depth", "placed"), [(40, False), (300, True)], ids=["whole", "in passes"])
 def test_a_residual(depth, placed):
     """Of a sum in passes, the residual is added to the columns that all passes have gone over."""

@@ -73,6 +73,7 @@ def test_what_a_study_is_about_is_written_once(tmp_path):
     assert (tmp_path / JOURNAL).read_text()[size:].count("mm") == 0
 
 
+@pytest.mark.nightly
 def test_a_storage_of_the_user_keeps_its_callback(tmp_path):
     """A trial without a sign of life is this process's, and the callback of the storage is told, too."""
     told = []

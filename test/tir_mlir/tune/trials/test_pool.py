@@ -202,6 +202,7 @@ def test_a_script_without_a_guard_runs_once(tmp_path):
     assert done.stdout.splitlines() == ["main", "ok"], done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs PR_SET_PDEATHSIG")
 def test_workers_end_with_their_coordinator(tmp_path):
     code = (

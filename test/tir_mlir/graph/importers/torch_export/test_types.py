@@ -21,6 +21,7 @@ class Types(torch.nn.Module):
         return y, torch.view_as_real(z * self.turn), torch._int_mm(q, q.T)
 
 
+@pytest.mark.nightly
 def test_float8_complex_and_int8():
     x, z, q = torch.ones(4, 16), torch.full((4, 8), 1 + 2j), torch.arange(-64, 64, dtype=torch.int8).reshape(16, 8)
     model = Types().eval()
