@@ -10,6 +10,9 @@ from programs.systolic import product, systolic
 
 from tir_mlir import accel
 from tir_mlir.accel.machines import gemmini, npu, tmm16
+from tir_mlir.accel.mapping import cheapest_program, mapping
+from tir_mlir.accel.mapping.nest import Nest
+from tir_mlir.accel.mapping.on_cores import Placement, placements
 from tir_mlir.errors import MachineError, TuneError
 from tir_mlir.schedule import Schedule
 from tir_mlir.script import tir as T
@@ -371,6 +374,23 @@ def test_one_row_of_fewer_columns_than_a_tile_is_mapped() -> None:
     c = np.zeros((1, 10), np.int32)
     mapped.build().main(a, np.ascontiguousarray(b.T), c)
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+
+
+def test_programs_that_compute_too_long_are_not_tiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiled: list[int] = []
+
+    def count(nest: Nest, cores: int) -> list[Placement]:
+        tiled.append(nest.axes[0].extent)
+        return placements(nest, cores)
+
+    monkeypatch.setattr(mapping, "placements", count)
+    assert cheapest_program([product(rows, 16, 16) for rows in (512, 64, 1024)], systolic()) == 1
+    assert {*tiled} == {64}
+
+
+def test_programs_that_no_instruction_computes_are_not_the_cheapest() -> None:
+    programs = [columns(16, 16, 16, "float64", "float64"), product(16, 16, 16)]
+    assert cheapest_program(programs, systolic()) == 1
 
 
 def test_the_cheapest_of_equal_instructions_is_taken() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 
 from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.back_end import MachineFunction
@@ -14,7 +14,7 @@ from tir_mlir.accel.mapping.chain import Chain, chain_reason, chain_too_small, p
 from tir_mlir.accel.mapping.chain_steps import apply_chain
 from tir_mlir.accel.mapping.grouping import group_terms
 from tir_mlir.accel.mapping.nest import GUESSED_TILES, Nest, plan_nests, raise_block
-from tir_mlir.accel.mapping.on_cores import CoreSplit, Placement, placements
+from tir_mlir.accel.mapping.on_cores import CoreSplit, Placement, least_cycles, placements
 from tir_mlir.accel.mapping.program_nests import is_elementwise, nests_of
 from tir_mlir.accel.mapping.roles import Role, roles_of
 from tir_mlir.accel.mapping.space import Choose
@@ -22,7 +22,7 @@ from tir_mlir.accel.mapping.steps import apply_tiling
 from tir_mlir.accel.mapping.tiling import Tiling, used_rows
 from tir_mlir.accel.timing import Timeline
 from tir_mlir.build import build
-from tir_mlir.dialect.diagnostics import InternalError, MachineError, ScheduleError
+from tir_mlir.dialect.diagnostics import InternalError, LoweringError, MachineError, ScheduleError
 from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.library import Library
 from tir_mlir.schedule import Schedule
@@ -139,12 +139,29 @@ def map_program(program: PrimFunc | IRModule | Schedule, machine: Machine) -> Ma
     return Mapping(machine, sch, map_functions(sch, machine), original)
 
 
-def estimate_cycles(program: PrimFunc, machine: Machine) -> float:
-    """About the cycles of the mapping of a program of one nest, without its steps. Errors: those of `map_program`."""
-    sch = Schedule(program)
-    ((name, last),) = nests = nests_of(sch, next(iter(sch.mod.prim_funcs)))
-    planned = plan_nests(sch, machine, roles_of(machine), sch.get_block(name), last)
-    return _place(planned, _cores(machine, nests))[1][0].cycles
+def cheapest_program(programs: Sequence[PrimFunc], machine: Machine) -> int:
+    """Which of several programs of one nest takes the fewest cycles, about, without its steps; those that cannot be
+    mapped are the last ones. Returns its number. Programs that compute longer than the best one takes are not tiled."""
+    planned = list[tuple[float, int, list[Nest], int]]()
+    for number, program in enumerate(programs):
+        sch = Schedule(program)
+        try:
+            ((name, last),) = blocks = nests_of(sch, next(iter(sch.mod.prim_funcs)))
+            nests = plan_nests(sch, machine, roles_of(machine), sch.get_block(name), last)
+        except (MachineError, LoweringError):
+            continue
+        cores = _cores(machine, blocks)
+        planned.append((min(least_cycles(nest, cores) for nest in nests), number, nests, cores))
+    best, chosen = math.inf, 0
+    for least, number, nests, cores in sorted(planned, key=lambda p: p[:2]):
+        if least > best:
+            break
+        try:
+            found = _place(nests, cores)[1][0].cycles
+        except MachineError:
+            continue
+        best, chosen = min((best, chosen), (found, number))
+    return chosen
 
 
 def map_functions(sch: Schedule, machine: Machine, choose: Choose = lambda _, ranked: ranked) -> tuple[str, ...]:
@@ -180,12 +197,17 @@ def _cores(machine: Machine, nests: Sequence[tuple[str, str | None]]) -> int:
 
 def _place(nests: Sequence[Nest], cores: int) -> tuple[Nest, list[Placement]]:
     """The nest of a block, of several ways, with its placements, the cheapest first. Errors: MachineError."""
-    placed = [(nest, found) for nest in nests if (found := placements(nest, cores))]
-    if not placed:
+    tiled = dict[int, list[Placement]]()
+    most = math.inf
+    for least, number in sorted((least_cycles(nest, cores), n) for n, nest in enumerate(nests)):
+        if least <= most and (found := placements(nests[number], cores)):
+            tiled[number] = found
+            most = min(most, _ALMOST_BEST * found[0].cycles)
+    if not tiled:
         raise MachineError(_too_small(nests[-1]))
-    most = _ALMOST_BEST * min(ranked[0].cycles for _, ranked in placed)
+    placed = [(nests[number], tiled[number]) for number in sorted(tiled)]
     cheap = [p for p in placed if p[1][0].cycles <= most]
-    return max(cheap, key=lambda p: (prod(p[0].role.extents), -p[1][0].cycles))
+    return max(cheap, key=lambda p: (math.prod(p[0].role.extents), -p[1][0].cycles))
 
 
 def _apply(sch: Schedule, machine: Machine, nests: Sequence[Nest], choose: Choose, cores: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import prod
 
 from tir_mlir.accel.mapping.nest import Nest
 from tir_mlir.accel.mapping.tiling import Tiling, tilings
@@ -47,6 +48,11 @@ def core_splits(nest: Nest, cores: int) -> Iterator[CoreSplit]:
         shared = max((n for n in range(1, cores + 1) if axis.tiles % n == 0), default=1)
         if axis.kind == "S" and shared > 1 and not axis.is_symbolic:
             yield CoreSplit(number, shared)
+
+
+def least_cycles(nest: Nest, cores: int) -> float:
+    """The cycles that no placement of a nest is below: those of what computes, on all cores at once."""
+    return nest.role.cycles * prod(axis.tiles for axis in nest.axes) / cores
 
 
 def placements(nest: Nest, cores: int) -> list[Placement]:

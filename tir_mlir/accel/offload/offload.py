@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.firmware.graph_model import write_graph
 from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.mapping import Mapping as MachineMapping
-from tir_mlir.accel.mapping import estimate_cycles, map_program
+from tir_mlir.accel.mapping import cheapest_program, map_program
 from tir_mlir.accel.offload.forms import LayerForm, forms_of
 from tir_mlir.accel.offload.layers import LayerEnd, LayerReader, layers_of, multiplications
 from tir_mlir.accel.offload.numbers import with_numbers
@@ -167,6 +166,12 @@ _SCALE = 0.0123
 """Stands for the scales of programs that are mapped together."""
 
 
+def _share(program: Program) -> Program:
+    """The program that stands for all that differ from one in scales only."""
+    stored = program.stored
+    return program if stored is None else replace(program, stored=stored.with_scales(_SCALE))
+
+
 class _Offload:
     """A graph whose layers are given to a machine, one by one, in place."""
 
@@ -179,7 +184,7 @@ class _Offload:
         self.programs: dict[str, OffloadedProgram] = {}
         self.nodes: list[OffloadedNode] = []
         self.forms: dict[int, int] = {}
-        self.costs: dict[Program, float] = {}
+        self.cheapest: dict[tuple[Program, ...], int] = {}
         self.reasons: dict[tuple[str, str], str] = {}
 
     def layer(self, number: int, call: NodeCall) -> None:
@@ -215,15 +220,10 @@ class _Offload:
         if len(grouped) < 2:
             yield from programs
             return
-        costs = list[tuple[float, int]]()
-        for number, (_, program) in enumerate(grouped):
-            if program not in self.costs:
-                try:
-                    self.costs[program] = estimate_cycles(program.func("main"), self.machine)
-                except (MachineError, LoweringError):
-                    self.costs[program] = math.inf
-            costs.append((self.costs[program], number))
-        yield grouped[min(costs)[1]]
+        shared = tuple(_share(program) for _, program in grouped)
+        if shared not in self.cheapest:
+            self.cheapest[shared] = cheapest_program([program.func("main") for program in shared], self.machine)
+        yield grouped[self.cheapest[shared]]
 
     def _waste(self, call: NodeCall, form: LayerForm, mapping: MachineMapping) -> Waste | None:
         """What products with zeros cost; None for a form without them."""
@@ -258,8 +258,7 @@ class _Offload:
 
     def _map_once(self, program: Program) -> MachineMapping | TirError:
         """The mapping of a program, or of one that differs in scales only; or why there is none."""
-        stored = program.stored
-        shared = program if stored is None else replace(program, stored=stored.with_scales(_SCALE))
+        shared = _share(program)
         if shared not in self.mapped:
             try:
                 mapped = map_program(shared.func("main"), self.machine)
