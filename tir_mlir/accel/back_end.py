@@ -22,7 +22,7 @@ from tir_mlir.accel.machine import Machine
 from tir_mlir.accel.memory_chart import MemoryChart
 from tir_mlir.accel.program import TO_LOOPS, MachineProgram, read_program
 from tir_mlir.accel.simulate import Simulator
-from tir_mlir.accel.symbolic_sizes import at_sizes
+from tir_mlir.accel.substitution import at_sizes
 from tir_mlir.accel.timing import Timeline, measure
 from tir_mlir.accel.timing.clocks import UnitClocks, is_ordered_by_hardware
 from tir_mlir.accel.timing.faults import first_fault

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tir_mlir.accel.program import (
-    Allocate,
-    For,
-    HostCode,
-    Issue,
-    MachineBuffer,
-    MachineProgram,
-    Node,
-    TileAddress,
-    When,
-    walk,
-)
+from tir_mlir.accel.program import Allocate, For, Issue, MachineBuffer, MachineProgram, Node, walk
+from tir_mlir.accel.substitution import Substitution
 from tir_mlir.dialect.diagnostics import MachineError
 from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr
 
@@ -55,37 +45,16 @@ def _split_shared(program: MachineProgram, loop: For, count: int) -> MachineProg
 
     They are alive as long as the program: cores do not wait for each other.
     """
-    parts: dict[MachineBuffer, MachineBuffer] = {}
+    parts: dict[MachineBuffer, tuple[MachineBuffer, IntExpr]] = {}
     for node in walk(loop.body):
         if isinstance(node, Allocate) and (memory := node.buffer.memory) is not None and memory.is_shared:
             rows = -(-node.buffer.rows // memory.alignment) * memory.alignment
-            parts[node.buffer] = MachineBuffer(node.buffer.name, (count, rows, memory.width), node.buffer.dtype, memory)
+            whole = MachineBuffer(node.buffer.name, (count, rows, memory.width), node.buffer.dtype, memory)
+            parts[node.buffer] = whole, Dim(loop.var) * rows
     if not parts:
         return program
-    body = [replace(n, body=_use_parts(loop.body, parts, Dim(loop.var))) if n is loop else n for n in program.body]
-    return replace(program, body=[*(Allocate(b) for b in parts.values()), *body])
-
-
-def _use_parts(body: Sequence[Node], parts: Mapping[MachineBuffer, MachineBuffer], core: IntExpr) -> list[Node]:
-    """Statements whose tiles are in the parts of this core of the shared buffers."""
-    made: list[Node] = []
-    for node in body:
-        if isinstance(node, For | When):
-            made.append(replace(node, body=_use_parts(node.body, parts, core)))
-        elif isinstance(node, Issue):
-            tiles = {name: _use_part(tile, parts, core) for name, tile in node.tiles.items()}
-            made.append(replace(node, tiles=tiles))
-        elif isinstance(node, HostCode) or node.buffer not in parts:
-            made.append(node)
-    return made
-
-
-def _use_part(tile: TileAddress, parts: Mapping[MachineBuffer, MachineBuffer], core: IntExpr) -> TileAddress:
-    """A tile in the part of this core, if its buffer has parts."""
-    whole = parts.get(tile.buffer)
-    if whole is None:
-        return tile
-    return replace(tile, buffer=whole, start=tile.start + core * whole.shape[1])
+    body = [replace(n, body=Substitution(places=parts).body(loop.body)) if n is loop else n for n in program.body]
+    return replace(program, body=[*(Allocate(whole) for whole, _ in parts.values()), *body])
 
 
 def _check_place(program: MachineProgram, loops: Sequence[For]) -> None:

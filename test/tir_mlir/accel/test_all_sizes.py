@@ -15,7 +15,7 @@ from tir_mlir.accel.addresses import PlacedProgram
 from tir_mlir.accel.back_end import MachineFunction
 from tir_mlir.accel.checks.all_sizes import fault_at_some_sizes
 from tir_mlir.accel.program import For, Issue, Node, When
-from tir_mlir.accel.symbolic_sizes import at_sizes
+from tir_mlir.accel.substitution import at_sizes
 from tir_mlir.accel.timing.faults import first_fault
 from tir_mlir.accel.timing.stream import read_stream
 from tir_mlir.dialect.diagnostics import NotProvable
