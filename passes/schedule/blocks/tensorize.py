@@ -6,6 +6,7 @@ explain_tensorize: report whether a block matches an intrinsic, and the differen
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -34,7 +35,7 @@ from tir_mlir.dialect.computation.matrix_functions import (
     layout_of,
     root_of_view,
 )
-from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, emit_remark, short_repr
+from tir_mlir.dialect.diagnostics import IntrinError, NotProvable, ScheduleError, emit_remark, short_repr
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -348,15 +349,24 @@ def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]
 
 def _at_least(block: Block, region: Region, window: Region | None) -> Region:
     """A region, or a window that begins where it does and is larger."""
-    units = {i.var: i.min for i in block.iters if i.extent.as_constant() == 1}
-    if window is None or not all(
-        a.substitute(units).simplify().is_equal_to(b.substitute(units).simplify())
-        for a, b in zip(region.mins, window.mins, strict=True)
-    ):
+    if window is None:
         return region
     sizes = [(a.as_constant(), b.as_constant()) for a, b in zip(region.extents, window.extents, strict=True)]
     is_larger = any(a is not None and b is not None and a < b for a, b in sizes)
-    return window if is_larger else region
+    starts = zip(region.mins, window.mins, strict=True)
+    return window if is_larger and all(_is_same(block, a, b) for a, b in starts) else region
+
+
+def _is_same(block: Block, a: Index, b: Index) -> bool:
+    """Whether indices are equal in every instance of the block: `v % 2 * 16` is `16 - (v + 1) % 2 * 16`."""
+    units = {i.var: i.min for i in block.iters if i.extent.as_constant() == 1}
+    difference = (a - b).substitute(units).simplify()
+    if (number := difference.as_constant()) is not None:
+        return number == 0
+    with suppress(NotProvable), sets.question(f'the regions of block "{block.name}"'):
+        dom = sets.domain(block.body.operations[0].operation, block.op, [difference])
+        return dom.set.is_subset(sets.zeros(dom.aff(difference)))
+    return False
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------

@@ -68,6 +68,16 @@ def test_groups_stay_where_the_cpu_is_faster() -> None:
     assert not net.offloaded.nodes and node.reason.endswith(" cycles, more than 11 on the CPU")
 
 
+def test_a_padded_result_is_stored_a_part_after_its_start_values_are_set() -> None:
+    rng, b = np.random.default_rng(0), GraphBuilder("main")
+    y = b.op("nn.dense", b.input("x", (64, 128), "int8"), b.weight("w", rng.integers(-127, 128, (10, 128), np.int8)),
+             out_dtype="int32")  # fmt: skip
+    b.output(b.op("add", y, b.weight("b", rng.integers(-999, 999, 10).astype(np.int32))))
+    net = offload(b.finish(), gemmini())
+    assert not net.offloaded.nodes[0].note and not net.offloaded.on_cpu
+    assert net.verify()
+
+
 def test_products_of_activations_are_a_program_for_a_batch() -> None:
     rng, b = np.random.default_rng(0), GraphBuilder("main")
     shapes = (2, 3, 7, 5), (2, 3, 5, 9)
