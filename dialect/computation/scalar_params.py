@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from mlir import ir
@@ -12,6 +12,15 @@ from tir_mlir.dialect.computation.form import Axis, Form, IndexCondition, Operan
 from tir_mlir.dialect.computation.scalar_tree import ALL, CHOICE, STORE, Guard, OpNode, Tree, conditions_in, leaves
 from tir_mlir.dialect.ir import Func, Index, step
 from tir_mlir.dialect.presburger import sets
+
+
+@dataclass(frozen=True)
+class ExtentLimit:
+    """So much of a dimension is accessed: `factor * size + rest`, and nothing where the size is 0."""
+
+    size: str
+    factor: int
+    rest: int
 
 
 def size_params(func: Func) -> list[SizeParam]:
@@ -53,44 +62,73 @@ def saturates(form: Form, param: SizeParam) -> tuple[bool, bool]:
     return low, high
 
 
-def extent_limits(form: Form) -> dict[str, dict[int, str]]:
-    """The dimensions of operands that are accessed up to a size only, and that size: of all operands where it limits
-    what is stored, of those that are read where it limits a choice."""
+def extent_limits(form: Form) -> dict[str, dict[int, ExtentLimit]]:
+    """The dimensions of operands that are accessed up to a size only, and how far: of all operands where it limits
+    what is stored, of those that are read where it limits a choice. Windows of 2 at `2 * i + d` end at 2 * size."""
+    found: dict[str, dict[int, list[ExtentLimit | None]]] = {}
+    for number, operand in enumerate(form.operands):
+        limited = _limited_axes_of(form, number)
+        dimensions = found.setdefault(operand.buffer.name, {})
+        for d in range(len(operand.rows)):
+            dimensions.setdefault(d, []).append(_extent_limit(form, operand, d, limited))
+    ends = {name: {d: _farthest(limits) for d, limits in by_dimension.items()} for name, by_dimension in found.items()}
+    known = {name: {d: e for d, e in by_dimension.items() if e is not None} for name, by_dimension in ends.items()}
+    return {name: by_dimension for name, by_dimension in known.items() if by_dimension}
+
+
+def _limited_axes_of(form: Form, number: int) -> dict[int, str]:
+    """The iterators that a size limits where an operand is accessed, and that size."""
     stores = limits_stores(form)
-    limits: dict[str, dict[int, str]] = {}
+    limited: dict[int, str] = {}
     for condition_number, condition in enumerate(form.conditions):
-        size = next((p.name for p in form.sizes if _is_equal(condition.base + 1, p)), None)
-        if size is None or condition.is_eq or sorted(condition.row) != [-1] + [0] * (len(condition.row) - 1):
-            continue
-        axis = condition.row.index(-1)
-        for number, operand in enumerate(form.operands):
+        if (pair := _limited_axis(form, condition)) is not None:
             if stores or number in _guarded_leaves(form.payload, condition_number):
-                limits.setdefault(operand.buffer.name, {}).update(_dimensions(operand, axis, size))
-    for number, axis in enumerate(form.axes):
-        size = next((p.name for p in form.sizes if _is_equal(axis.extent, p)), None)
-        for operand in form.operands if size else ():
-            limits.setdefault(operand.buffer.name, {}).update(_dimensions(operand, number, size or ""))
-    return {name: by_dimension for name, by_dimension in limits.items() if by_dimension}
+                limited.update([pair])
+    pairs = [(n, p) for n in range(len(form.axes)) for p in form.sizes if _is_equal(form.axes[n].extent, p)]
+    return limited | {n: p.name for n, p in pairs}
+
+
+def _extent_limit(form: Form, operand: Operand, dimension: int, limited: Mapping[int, str]) -> ExtentLimit | None:
+    """How far an operand is accessed in a dimension, if one size says it."""
+    row, start = operand.rows[dimension], operand.base[dimension].as_constant()
+    used = [n for n, factor in enumerate(row) if factor]
+    sized = [n for n in used if n in limited]
+    if len(sized) != 1 or start is None or min(row) < 0:
+        return None
+    rest = start + 1 - row[sized[0]]
+    for n in used:
+        extent = form.axes[n].extent.as_constant()
+        if n != sized[0]:
+            if extent is None:
+                return None
+            rest += row[n] * (extent - 1)
+    return ExtentLimit(limited[sized[0]], row[sized[0]], rest)
+
+
+def _farthest(limits: Sequence[ExtentLimit | None]) -> ExtentLimit | None:
+    """The limit of several accesses of one dimension; None if one has none, or another size."""
+    known = [limit for limit in limits if limit is not None]
+    if len(known) < len(limits) or len({(limit.size, limit.factor) for limit in known}) > 1:
+        return None
+    return max(known, key=lambda limit: limit.rest)
 
 
 def limited_iterators(form: Form) -> dict[int, str]:
     """The iterators that a condition limits by a size, and that size."""
-    limited: dict[int, str] = {}
-    for condition in form.conditions:
-        size = next((p.name for p in form.sizes if _is_equal(condition.base + 1, p)), None)
-        if size is not None and not condition.is_eq and sorted(condition.row) == [-1] + [0] * (len(condition.row) - 1):
-            limited[condition.row.index(-1)] = size
-    return limited
+    return dict(pair for c in form.conditions if (pair := _limited_axis(form, c)) is not None)
+
+
+def _limited_axis(form: Form, condition: IndexCondition) -> tuple[int, str] | None:
+    """The iterator that a condition limits by a size, and that size."""
+    size = next((p.name for p in form.sizes if _is_equal(condition.base + 1, p)), None)
+    if size is None or condition.is_eq or sorted(condition.row) != [-1] + [0] * (len(condition.row) - 1):
+        return None
+    return condition.row.index(-1), size
 
 
 def limits_stores(form: Form) -> bool:
     """Whether conditions decide what a form stores; else they decide on values."""
     return isinstance(form.payload, OpNode) and form.payload.op == STORE
-
-
-def _dimensions(operand: Operand, axis: int, size: str) -> dict[int, str]:
-    """The dimensions of an operand that an axis is the index of, each with a size."""
-    return {d: size for d, row in enumerate(operand.rows) if row[axis] == 1 and sum(map(abs, row)) == 1}
 
 
 def _is_equal(index: Index, param: SizeParam) -> bool:

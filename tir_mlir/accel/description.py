@@ -178,6 +178,7 @@ class Description:
         reads = any(isinstance(n.ctx, ast.Load) for n in accesses) or any(
             isinstance(n, ast.AugAssign) and _indexed_name(n.target) == name for s in self.body for n in ast.walk(s)
         )
+        reads &= not any(name in _started(s) for s in self.body)
         access = ("r" if reads else "") + ("w" if writes else "")
         if isinstance(kind, HostOperand):
             return Tile(name, None, kind.dtype, shape, access, free=tuple(range(len(shape) - 1)))
@@ -211,6 +212,7 @@ class Description:
     def _shape(self, name: str, accesses: Sequence[ast.Subscript]) -> tuple[int, ...]:
         """The greatest index in each dimension, plus one."""
         loops = {v: e for s in self.body for v, e in _loops(s)}
+        iters = {v: e for s in self.body for v, e in _iters(s)}
         known = {n: int(k.high) for n, k in self.kinds.items() if isinstance(k, UpTo | Between)}
         sizes: list[int] = []
         for access in accesses:
@@ -218,17 +220,20 @@ class Description:
             if sizes and len(indices) != len(sizes):
                 raise self.error(access, f"operand {name} is used with {len(sizes)} and with {len(indices)} indices")
             for number, index in enumerate(indices):
-                greatest = self._greatest(index, loops, known) + 1
+                greatest = self._greatest(index, loops, iters, known) + 1
                 sizes[number : number + 1] = (
                     [max(greatest, *sizes[number : number + 1])] if number < len(sizes) else [greatest]
                 )
         return tuple(sizes)
 
-    def _greatest(self, index: ast.expr, loops: Mapping[str, ast.expr], known: Mapping[str, int]) -> int:
-        """The greatest value of an index, at the start or the end of each loop and number."""
+    def _greatest(
+        self, index: ast.expr, loops: Mapping[str, ast.expr], iters: Mapping[str, ast.expr], known: Mapping[str, int]
+    ) -> int:
+        """The greatest value of an index, at the start or the end of each loop, iter of a block and number."""
         words = {n.id for n in ast.walk(index) if isinstance(n, ast.Name)}
         ends = {word: high for word, high in known.items() if word in words}
-        ends |= {word: self._greatest(loops[word], {}, known) - 1 for word in words & loops.keys()}
+        ends |= {word: self._greatest(loops[word], {}, {}, known) - 1 for word in words & loops.keys()}
+        ends |= {word: self._greatest(iters[word], loops, {}, known) for word in words & iters.keys()}
         code, outer = compile(ast.Expression(index), self.program.source.filename, "eval"), dict(self.program.names)
         corners = product(*((0, end) for end in ends.values()))
         try:
@@ -262,6 +267,47 @@ def _indexed_name(node: ast.AST) -> str | None:
 
 def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
     return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _started(statement: ast.stmt) -> set[str]:
+    """The operands that blocks give start values: what they read of them, they wrote."""
+    inits = [
+        n
+        for n in ast.walk(statement)
+        if isinstance(n, ast.With)
+        and any(isinstance(i.context_expr, ast.Call) and _is_word(i.context_expr.func, "init") for i in n.items)
+    ]
+    stores = [t for init in inits for n in ast.walk(init) if isinstance(n, ast.Assign) for t in n.targets]
+    return {name for t in stores if (name := _indexed_name(t)) is not None}
+
+
+def _is_word(node: ast.expr, word: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == word
+
+
+def _iters(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """The iters of blocks, and what is bound to each: `vi, vk = T.axis.remap("SR", [i, k])`."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Assign(
+                [ast.Tuple(targets)], ast.Call(ast.Attribute(_, "remap"), [_, ast.List(values) | ast.Tuple(values)])
+            ):
+                yield from ((t.id, v) for t, v in zip(targets, values, strict=False) if isinstance(t, ast.Name))
+            case ast.Assign([ast.Tuple(targets)], ast.Tuple(declared)):
+                yield from (i for t, d in zip(targets, declared, strict=False) for i in _iter(t, d))
+            case ast.Assign([target], declared):
+                yield from _iter(target, declared)
+            case _:
+                pass
+
+
+def _iter(target: ast.expr, declared: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """An iter, and what is bound to it, of a declaration of one: `vi = T.axis.spatial(16, i)`."""
+    match target, declared:
+        case ast.Name(name), ast.Call(ast.Attribute(ast.Attribute(_, "axis")), [_, value]):
+            yield name, value
+        case _:
+            pass
 
 
 def _loops(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:

@@ -13,6 +13,7 @@ from tir_mlir.accel.operands import Tile
 from tir_mlir.accel.program import HostCode
 from tir_mlir.build import build
 from tir_mlir.dialect.computation import scalar_params
+from tir_mlir.dialect.computation.scalar_params import ExtentLimit
 from tir_mlir.dialect.computation.scalar_tree import CHOICE, STORE, Leaf, OpNode, Tree, conditions_in
 from tir_mlir.dialect.ir import Func, Index, attrs, edit, enter_context
 from tir_mlir.dialect.ir.op_views import IndexCastSIOp, isa
@@ -70,8 +71,8 @@ def compiled_statements(statements: HostCode) -> Library:
 
 
 @lru_cache(maxsize=256)
-def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, str]]:
-    """The dimensions of tiles of which only so much is touched as a number says."""
+def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, ExtentLimit]]:
+    """The dimensions of tiles of which only so much is touched as a number says, and how much."""
     assert instruction.intrinsic is not None
     with enter_context():
         return scalar_params.extent_limits(instruction.intrinsic.form())
@@ -80,7 +81,14 @@ def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, str]]:
 def touched_shape(instruction: MachineInstruction, tile: Tile, numbers: Mapping[str, int | float]) -> tuple[int, ...]:
     """How much of a tile an instruction touches at most, where its sizes are these numbers."""
     limits = extent_limits(instruction).get(tile.name, {})
-    return tuple(min(n, int(numbers[limits[d]])) if d in limits else n for d, n in enumerate(tile.shape))
+    return tuple(_touched(n, limits.get(d), numbers) for d, n in enumerate(tile.shape))
+
+
+def _touched(size: int, limit: ExtentLimit | None, numbers: Mapping[str, int | float]) -> int:
+    if limit is None:
+        return size
+    number = int(numbers[limit.size])
+    return min(size, limit.factor * number + limit.rest) if number > 0 else 0
 
 
 def accessed_elements(instruction: MachineInstruction, numbers: Mapping[str, int | float]) -> dict[str, Mask]:

@@ -146,9 +146,13 @@ class _Proof:
     def _inside(self, statement: _Statement, tile: Tile, shape: Sequence[int], indices: Sequence[str]) -> list[str]:
         limited = limits(statement.issue.instruction, tile)
         tests = [f"0 <= {index} < {size}" for index, size in zip(indices, shape, strict=True)]
-        for dimension, number in limited.items():
+        for dimension, limit in limited.items():
             if dimension < len(indices):
-                tests.append(self.below(indices[dimension], statement.issue.numbers[number], statement.loops))
+                window = indices[dimension]  # the number of the last window that has this index
+                if (limit.factor, limit.rest) != (1, 0):
+                    window = f"floor(({window} - {limit.rest}) / {limit.factor})"
+                    tests.append(self.below("0", statement.issue.numbers[limit.size], statement.loops))
+                tests.append(self.below(window, statement.issue.numbers[limit.size], statement.loops))
         return tests
 
     def bounds(self) -> str | None:

@@ -259,7 +259,8 @@ def _tile_strides(
     span = 1
     for dimension in reversed(range(len(sizes))):
         if dimension in tile.free:
-            fixed, step = _assumed_stride(instruction, f"{tile.name}.strides[{dimension}]", numbers)
+            behind = {f"{tile.name}.strides[{dimension + 1 + n}]": s for n, s in enumerate(strides)}
+            fixed, step = _assumed_stride(instruction, f"{tile.name}.strides[{dimension}]", {**numbers, **behind})
             span += int(random.integers(1, 40 if tile.memory is None else 4)) if wide else 0
             span = -(-span // step) * step
             while wide and span in taken:
@@ -272,7 +273,7 @@ def _tile_strides(
 
 
 def _assumed_stride(instruction: MachineInstruction, name: str, numbers: Numbers) -> tuple[int | None, int]:
-    """What an assumption says that a stride is, and of what it is a multiple."""
+    """What an assumption says that a stride is, and of what it is a multiple. `numbers`: also strides, by name."""
     fixed, step = None, 1
     for assumption in instruction.assumptions:
         left, right = assumption.left, assumption.right
@@ -282,6 +283,8 @@ def _assumed_stride(instruction: MachineInstruction, name: str, numbers: Numbers
         if isinstance(left, Dim) and str(left) == name:
             fixed = value
         elif isinstance(left, Operation) and left.symbol == "%" and str(left.left) == name and value == 0:
+            if not names_in(left.right) <= numbers.keys():
+                continue
             step = lcm(step, int(evaluate(left.right, numbers.__getitem__)))
     return fixed, step
 

@@ -14,6 +14,7 @@ from tir_mlir.accel.operands import MemorySpace, Tile
 from tir_mlir.accel.program import HostCode, MachineBuffer
 from tir_mlir.accel.semantics import extent_limits
 from tir_mlir.accel.timing.stream import CPU, Executions, Stream
+from tir_mlir.dialect.computation.scalar_params import ExtentLimit
 from tir_mlir.dialect.symbolic import Constant
 
 if TYPE_CHECKING:
@@ -163,9 +164,10 @@ def extent(tile: Tile, dimension: int, executions: Executions) -> Integers:
     limit = limits(executions.issue.instruction, tile).get(dimension)
     if limit is None:
         return np.full(executions.count, size, np.int64)
-    return np.clip(executions.numbers[limit].astype(np.int64), 0, size)
+    number = executions.numbers[limit.size].astype(np.int64)
+    return np.where(number > 0, np.clip(limit.factor * number + limit.rest, 0, size), 0)
 
 
-def limits(instruction: MachineInstruction, tile: Tile) -> Mapping[int, str]:
-    """The dimensions of a tile of which only so much is used as a number says."""
+def limits(instruction: MachineInstruction, tile: Tile) -> Mapping[int, ExtentLimit]:
+    """The dimensions of a tile of which only so much is used as a number says, and how much."""
     return extent_limits(instruction).get(tile.name, {}) if instruction.intrinsic is not None else {}
