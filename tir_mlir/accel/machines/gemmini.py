@@ -24,9 +24,11 @@ def gemmini(latency: int = 100) -> Machine:
     _describe_second_copies(m, load, sp, latency)
     _describe_sums(m, load, acc, latency)
     _describe_products(m, sp, acc)
-    store, st = m.unit("store", queue=2), m.state("st", stride="int32", relu="int32", scale="float32")
+    store, st = m.unit("store", queue=2), _describe_store_registers(m)
     _describe_stores(m, store, acc, st)
     _describe_store_of_sums(m, store, acc, st)
+    _describe_pools(m, store, acc, st)
+    _describe_pools_without_negatives(m, store, acc, st)
     return m
 
 
@@ -212,11 +214,27 @@ def _describe_products(m: Machine, sp: MemorySpace, acc: MemorySpace) -> None:
             C[i, j] += T.Cast("int32", A[i, k]) * T.Cast("int32", B[k, j])
 
 
+def _describe_store_registers(m: Machine) -> Register:
+    """The registers of mvout. Its windows are squares, a window from each other; 0: it stores what there is."""
+    byte = between(0, 255)
+    return m.state(
+        "st", stride="int32", relu="int32", scale="float32", window=between(0, 3), row_stride="int32", porows=byte,
+        pocols=byte, ocols=byte,
+    )  # fmt: skip
+
+
 def _describe_stores(m: Machine, store: ExecutionUnit, acc: MemorySpace, st: Register) -> None:
     """What stores sums: scaled, with and without activation."""
+    configure = (
+        "gemmini_extended2_config_st({stride}, {relu}, {scale}, {window}, {window}, {row_stride} / {stride}, {porows}, "
+        "{pocols}, {window} * {porows}, {ocols}, 0, 0)"
+    )
 
-    @m.instruction(store, sets=st, call="gemmini_extended_config_st({stride}, {relu}, {scale})")
-    def config_st(stride: T.int32, relu: T.int32, scale: T.float32): ...
+    @m.instruction(store, sets=st, call=configure)
+    def config_st(
+        stride: T.int32, relu: T.int32, scale: T.float32, window: T.int32, row_stride: T.int32, porows: T.int32,
+        pocols: T.int32, ocols: T.int32,
+    ): ...  # fmt: skip
 
     scaled = "if ({rows} && {cols}) gemmini_extended_mvout({D}, (1u << 31) | {C.row}, {cols}, {rows})"
 
@@ -226,6 +244,7 @@ def _describe_stores(m: Machine, store: ExecutionUnit, acc: MemorySpace, st: Reg
         T.assume(D.strides[0] == st.stride)
         T.assume(st.relu == 0)
         T.assume(st.scale == scale)
+        T.assume(st.window == 0)
         for i, j in T.grid(16, 16):
             if i < rows and j < cols:
                 D[i, j] = T.Cast(
@@ -238,6 +257,7 @@ def _describe_stores(m: Machine, store: ExecutionUnit, acc: MemorySpace, st: Reg
         T.assume(D.strides[0] == st.stride)
         T.assume(st.relu == 1)
         T.assume(st.scale == scale)
+        T.assume(st.window == 0)
         for i, j in T.grid(16, 16):
             if i < rows and j < cols:
                 D[i, j] = T.Cast(
@@ -252,6 +272,72 @@ def _describe_store_of_sums(m: Machine, store: ExecutionUnit, acc: MemorySpace, 
     def mvout_sums(C: acc, D: m.host("int32"), rows: upto(16), cols: upto(16)):
         """Sums as they are, of 32 bits."""
         T.assume(D.strides[0] * 4 == st.stride)
+        T.assume(st.window == 0)
         for i, j in T.grid(16, 16):
             if i < rows and j < cols:
                 D[i, j] = C[i, j]
+
+
+_POOLED = (
+    "if ({rows} && {cols} && {channels}) "
+    "gemmini_extended_mvout({D}, (1u << 31) | {C.row}, {channels}, 4 * {rows} * {cols})"
+)
+
+
+def _windows(rows: int, cols: int, channels: int, scale: float) -> int:
+    """The cycles of a pool: one for each element of a window."""
+    return 4 * rows * cols
+
+
+def _describe_pools(m: Machine, store: ExecutionUnit, acc: MemorySpace, st: Register) -> None:
+    """mvout with pooling: the greatest of each window of 2 x 2 of an image, whose rows follow each other in acc."""
+
+    @m.instruction(store, call=_POOLED, cycles=_windows)
+    def mvout_pool(C: acc, D: m.host("int8"), rows: upto(16), cols: upto(16), channels: upto(16), scale: T.float32):
+        """Sums, scaled, rounded to the nearest even, and clipped; of each window the greatest."""
+        T.assume(C.strides[0] == st.ocols)
+        T.assume(D.strides[1] == st.stride)
+        T.assume(D.strides[0] == st.row_stride)
+        T.assume(D.strides[0] % D.strides[1] == 0)
+        T.assume(D.strides[0] <= 255 * D.strides[1])
+        T.assume(rows == st.porows)
+        T.assume(cols == st.pocols)
+        T.assume(st.relu == 0)
+        T.assume(st.scale == scale)
+        T.assume(st.window == 2)
+        for y, x, c, u, v in T.grid(rows, cols, channels, 2, 2):
+            with T.block("D"):
+                vy, vx, vc, vu, vv = T.axis.remap("SSSRR", [y, x, c, u, v])
+                with T.init():
+                    D[vy, vx, vc] = T.int8(-128)
+                scaled = T.round(T.Cast("float32", C[vy * 2 + vu, vx * 2 + vv, vc]) * scale)
+                D[vy, vx, vc] = T.max(
+                    D[vy, vx, vc], T.Cast("int8", T.max(T.min(scaled, T.float32(127)), T.float32(-128)))
+                )
+
+
+def _describe_pools_without_negatives(m: Machine, store: ExecutionUnit, acc: MemorySpace, st: Register) -> None:
+    """As `_describe_pools`, behind an activation."""
+
+    @m.instruction(store, call=_POOLED, cycles=_windows)
+    def mvout_pool_relu(
+        C: acc, D: m.host("int8"), rows: upto(16), cols: upto(16), channels: upto(16), scale: T.float32
+    ):
+        """As `mvout_pool`; what is negative becomes 0."""
+        T.assume(C.strides[0] == st.ocols)
+        T.assume(D.strides[1] == st.stride)
+        T.assume(D.strides[0] == st.row_stride)
+        T.assume(D.strides[0] % D.strides[1] == 0)
+        T.assume(D.strides[0] <= 255 * D.strides[1])
+        T.assume(rows == st.porows)
+        T.assume(cols == st.pocols)
+        T.assume(st.relu == 1)
+        T.assume(st.scale == scale)
+        T.assume(st.window == 2)
+        for y, x, c, u, v in T.grid(rows, cols, channels, 2, 2):
+            with T.block("D"):
+                vy, vx, vc, vu, vv = T.axis.remap("SSSRR", [y, x, c, u, v])
+                with T.init():
+                    D[vy, vx, vc] = T.int8(-128)
+                scaled = T.round(T.Cast("float32", C[vy * 2 + vu, vx * 2 + vv, vc]) * scale)
+                D[vy, vx, vc] = T.max(D[vy, vx, vc], T.Cast("int8", T.max(T.min(scaled, T.float32(127)), T.float32(0))))
