@@ -436,14 +436,15 @@ def _view(window: OpenWindow, param: Buffer) -> ir.Value:
 def window_start(window: OpenWindow) -> list[Index]:
     """The index of the first element of a window in each dimension of its memref."""
     offset, products = _offset_terms(window.offset)
-    indices: list[Index] = []
+    terms, constant = linear_terms(offset.expr)
+    rest, indices = dict(terms), list[Index]()  # a remainder stays one term: its parts may be out of bounds
     for stride in buffer_strides(Buffer(window.memref)):
         index = sum((i for i, s in products if s.is_equal_to(stride)), Index.constant(0))
         if (number := stride.as_constant()) is not None:
-            terms, constant = linear_terms(offset.expr)
-            parts = [trim(term * (f // number), offset.values) for term, f in terms.items() if f % number == 0]
+            taken = {term: rest.pop(term) // number for term in [*rest] if rest[term] % number == 0}
+            parts = [trim(term * factor, offset.values) for term, factor in taken.items()]
             index = sum(parts, Index.constant(constant // number)).simplify()
-            offset = (offset - index * number).simplify()
+            constant %= number
         indices.append(index)
     return indices
 
