@@ -45,6 +45,7 @@ def run(copy: Path, *command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_program_prints_what_the_page_shows(copy):
     pytest.importorskip("torch")

@@ -24,6 +24,7 @@ def test_their_lines_are_few(name: str, machine: str, most: int) -> None:
     assert len([line for line in lines if line.strip()]) <= most
 
 
+@pytest.mark.nightly
 def test_a_product_and_a_network_are_mapped() -> None:
     from programs import machine_in_short as short
 

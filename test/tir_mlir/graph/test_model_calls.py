@@ -35,6 +35,7 @@ def test_free_gives_the_arenas_of_all_threads_back():
         assert model._frames.arena.nbytes < 64 * 4 * 1000
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("batch", [5, "n"])
 def test_threads_share_a_model(batch):

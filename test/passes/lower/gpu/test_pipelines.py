@@ -38,6 +38,7 @@ def test_results(shape, stages):
     assert any(name.startswith("cp.async.ca") for name in launch.instructions)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("fault", "old", "new"),
     [

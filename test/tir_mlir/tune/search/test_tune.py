@@ -51,6 +51,7 @@ def best(work_dir):
     return tune.tune(Product, trials=8, work_dir=work_dir, space=product, seed=1, threads=1, builders=1)
 
 
+@pytest.mark.nightly
 def test_all_trials_are_told(best):
     assert len(best.trials) == 8 and sum(t.ok for t in best.trials) >= 5
     assert best.trials[0].origin == "defaults"
