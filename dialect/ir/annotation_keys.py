@@ -18,6 +18,11 @@ from tir_mlir.dialect.ir.walk import ops
 PREFETCH = "prefetch"
 """Of a loop: a buffer, a list of buffers, or a dictionary from buffers to the number of iterations ahead."""
 
+ALIGN = "buffer_dim_align"
+"""Of a block: [position of a buffer that it writes, axis, factor, offset], ..."""
+SWIZZLE = "swizzle"
+"""Of a block: positions of buffers that it writes."""
+
 LOOP, BLOCK, FUNC = "loop", "block", "function"
 _NAMESPACES = ("tir", "tirx", "meta_schedule")
 _NEAR = 0.6
@@ -50,11 +55,11 @@ _NO_CALLS = "kernels call no external code; write it as blocks"
 
 KEYS: dict[str, Key] = {
     **_table((LOOP,), "lowering for CPUs prefetches the named buffers", PREFETCH, on_gpu=_COPY),
-    **_table((BLOCK,), "lowering aligns the strides of a buffer; set by storage_align", "buffer_dim_align"),
+    **_table((BLOCK,), "lowering aligns the strides of a buffer; set by storage_align", ALIGN),
     **_table(
         (BLOCK,),
         "lowering to kernels permutes the addresses of a shared buffer; set by swizzle",
-        "swizzle",
+        SWIZZLE,
         instead="a shared buffer has banks on a GPU only; build for one",
         on_gpu="",
     ),

@@ -28,7 +28,7 @@ def product(m: int = 64, n: int = 64, k: int = 64, sums: str = "float32", trans_
     return scripts.function(PRODUCT.format(m=m, n=n, k=k, sums=sums, left=left, right=right), params)
 
 
-def tiled(func, tile: tuple[int, int] = (2, 2), warps: int = 1) -> tuple[Schedule, dict[str, Any]]:
+def tiled(func, tile: tuple[int, int] = (2, 2), warps: int = 1, vector: int = 1) -> tuple[Schedule, dict[str, Any]]:
     """The product with everything in place for `tensorize`: the blocks by the names of a group of intrinsics. Each of
     `warps` has a tile of its own, below each other."""
     sch = Schedule(func)
@@ -52,9 +52,11 @@ def tiled(func, tile: tuple[int, int] = (2, 2), warps: int = 1) -> tuple[Schedul
     for copy in shared:
         sch.compute_at(copy, k0)
         fused = sch.fuse(*sch.get_loops(copy)[-2:])
-        _, warp, lane = sch.split(fused, [None, warps, 32])
+        _, warp, lane, adjacent = sch.split(fused, [None, warps, 32, vector])
         sch.bind(warp, "threadIdx.y")
         sch.bind(lane, "threadIdx.x")
+        if vector > 1:
+            sch.vectorize(adjacent)
     lp = sch.get_loops(blocks["store"])[-2:]
     if tile[1] > 1:
         jo, ji = sch.split(lp[1], [None, 16])

@@ -178,7 +178,7 @@ class Description:
         reads = any(isinstance(n.ctx, ast.Load) for n in accesses) or any(
             isinstance(n, ast.AugAssign) and _indexed_name(n.target) == name for s in self.body for n in ast.walk(s)
         )
-        reads &= not any(name in _started(s) for s in self.body)
+        reads &= not any(name in _initialized_operands(s) for s in self.body)
         access = ("r" if reads else "") + ("w" if writes else "")
         if isinstance(kind, HostOperand):
             return Tile(name, None, kind.dtype, shape, access, free=tuple(range(len(shape) - 1)))
@@ -269,7 +269,7 @@ def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
     return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
-def _started(statement: ast.stmt) -> set[str]:
+def _initialized_operands(statement: ast.stmt) -> set[str]:
     """The operands that blocks give start values: what they read of them, they wrote."""
     inits = [
         n

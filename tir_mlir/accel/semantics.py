@@ -81,10 +81,10 @@ def extent_limits(instruction: MachineInstruction) -> dict[str, dict[int, Extent
 def touched_shape(instruction: MachineInstruction, tile: Tile, numbers: Mapping[str, int | float]) -> tuple[int, ...]:
     """How much of a tile an instruction touches at most, where its sizes are these numbers."""
     limits = extent_limits(instruction).get(tile.name, {})
-    return tuple(_touched(n, limits.get(d), numbers) for d, n in enumerate(tile.shape))
+    return tuple(_touched_size(n, limits.get(d), numbers) for d, n in enumerate(tile.shape))
 
 
-def _touched(size: int, limit: ExtentLimit | None, numbers: Mapping[str, int | float]) -> int:
+def _touched_size(size: int, limit: ExtentLimit | None, numbers: Mapping[str, int | float]) -> int:
     if limit is None:
         return size
     number = int(numbers[limit.size])

@@ -11,6 +11,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, walk
+from tir_mlir.dialect.ir.annotation_keys import ALIGN, SWIZZLE
 from tir_mlir.dialect.ir.edit import set_attribute
 from tir_mlir.dialect.ir.op_views import AccessOp, AllocOp, DeallocOp, NeutralOp, PointerOp, SubviewOp, isa
 from tir_mlir.passes.lower.registry import Content, LoweringWarning, location_text, lowering, programs
@@ -19,7 +20,6 @@ DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Exists only during lowering."""
 SWIZZLED = "tir.swizzled"
 """On an allocation whose addresses `tir-lower-gpu-swizzles` permutes. Exists only during lowering."""
-ALIGN_KEY, SWIZZLE_KEY = "buffer_dim_align", "swizzle"
 RoundUp = Callable[[ir.Value, int, int], ir.Value]
 Multiply = Callable[[int | ir.Value, int | ir.Value], ir.Value]
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -29,7 +29,7 @@ DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 @lowering(
     "tir-lower-strides-align",
     "Copy storage_align and swizzle annotations from blocks to allocations",
-    works_on=Content(annotations={ALIGN_KEY, SWIZZLE_KEY}),
+    works_on=Content(annotations={ALIGN, SWIZZLE}),
 )
 def run(module: ir.Module) -> None:
     """Copy the annotations of blocks to the buffers they refer to.
@@ -41,31 +41,38 @@ def run(module: ir.Module) -> None:
     Runs before blocks are removed; `tir-lower-strides` and `tir-lower-gpu-swizzles` apply them when shapes are final.
     """
     for func in programs(module):
-        for op in walk.ops(func.op):
-            if is_block(op) and ALIGN_KEY in Block(op).annotations:
-                _record(Block(op))
-            if is_block(op) and SWIZZLE_KEY in Block(op).annotations:
-                _record_swizzle(Block(op))
+        blocks = [Block(op) for op in walk.ops(func.op) if is_block(op)]
+        for block in blocks:
+            if ALIGN in block.annotations:
+                _record(block)
+        for block in blocks:
+            if SWIZZLE in block.annotations:
+                _record_swizzle(block)
 
 
 def _record_swizzle(block: Block) -> None:
     written = [b.root for b in buffers(block)[1]]
-    for number in block.annotations[SWIZZLE_KEY]:
+    for number in block.annotations[SWIZZLE]:
         alloc = written[number].op if type(number) is int and 0 <= number < len(written) else None
         if alloc is None or not written[number].is_alloc:
             raise LoweringError(
-                f'{location_text(block.op)}: block "{block.name}" has {SWIZZLE_KEY} entry {number!r}; expected the '
+                f'{location_text(block.op)}: block "{block.name}" has {SWIZZLE} entry {number!r}; expected the '
                 "position, among the buffers that it writes, of one that the program allocates"
+            )
+        if DIM_ALIGN in alloc.attributes:
+            raise LoweringError(
+                f'{location_text(block.op)}: buffer "{written[number].name}" has padded rows and permuted addresses; '
+                f'fix: unannotate "{ALIGN}" or "{SWIZZLE}"'
             )
         set_attribute(alloc, SWIZZLED, ir.UnitAttr.get())
 
 
 def _record(block: Block) -> None:
     written = [b.root for b in buffers(block)[1]]
-    for entry in block.annotations[ALIGN_KEY]:
+    for entry in block.annotations[ALIGN]:
         if not isinstance(entry, list) or len(entry) != 4 or any(type(n) is not int for n in entry) or entry[2] <= 0:
             raise LoweringError(
-                f'{location_text(block.op)}: block "{block.name}" has {ALIGN_KEY} entry {entry!r}; expected [buffer, '
+                f'{location_text(block.op)}: block "{block.name}" has {ALIGN} entry {entry!r}; expected [buffer, '
                 "axis, factor, offset], integers, with a positive factor"
             )
         number, axis, factor, offset = entry
@@ -74,7 +81,7 @@ def _record(block: Block) -> None:
         if buffer is None or not fits or has_fixed_pointer(buffer, axis):
             # steps after storage_align may have replaced the buffer, changed its dimensions or made the pointer
             warnings.warn(
-                f'{location_text(block.op)}: {ALIGN_KEY} {entry} of block "{block.name}" is ignored: it needs a buffer '
+                f'{location_text(block.op)}: {ALIGN} {entry} of block "{block.name}" is ignored: it needs a buffer '
                 "that the block writes and the program allocates, an axis of it, and its strides with each pointer",
                 LoweringWarning,
                 stacklevel=2,
@@ -138,7 +145,7 @@ def _number(value: int) -> ir.Value:
 @lowering(
     "tir-lower-strides",
     "Lower aligned buffers to strided views",
-    works_on=Content(annotations={ALIGN_KEY}, attributes={DIM_ALIGN}),
+    works_on=Content(annotations={ALIGN}, attributes={DIM_ALIGN}),
 )
 def apply_strides(module: ir.Module) -> None:
     """Make every aligned buffer a strided view of a longer one-dimensional buffer.

@@ -7,10 +7,9 @@ from typing import Any
 from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, attrs
+from tir_mlir.dialect.ir.annotation_keys import ALIGN, SWIZZLE
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-
-ALIGN_KEY = "buffer_dim_align"
 
 
 @primitive("storage_align", moves="nothing")
@@ -26,7 +25,8 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     dimensions. Values do not change.
 
     Requires: the program allocates the buffer, and no call gets a pointer into it, or into a view of several of its
-    rows, without the strides; -rank <= axis < rank; factor > 0. `buffer_index` is a position in `T.writes`, or a name.
+    rows, without the strides; it has no swizzle; -rank <= axis < rank; factor > 0. `buffer_index` is a position in
+    `T.writes`, or a name.
     """
     buffer = find_buffer(block, buffer_index, attrs.WRITES)
     number, rank = buffers(block)[1].index(buffer), buffer.rank
@@ -40,15 +40,21 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
         f"{buffer.name} is not only loaded and stored: a pointer into it depends on its strides",
         "in the program, pass the strides along, as C.strides of a T.match_buffer with strides",
     )
+    check(
+        number not in read_positions(block, SWIZZLE),
+        block,
+        f"the addresses of {buffer.name} are permuted by swizzle, which serves the same end",
+        f'unannotate(block, "{SWIZZLE}")',
+    )
     emit_remark(f"the program allocates `{buffer.name}`, and nothing relies on its strides")
-    old_entries = block.annotations.get(ALIGN_KEY, [])
+    old_entries = block.annotations.get(ALIGN, [])
     check_entries(block, old_entries)
 
     axis %= rank
     new_entry = [number, axis, factor, offset]
     entries = [new_entry if entry[:2] == [number, axis] else entry for entry in old_entries]
     entries += [] if new_entry in entries else [new_entry]
-    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, ALIGN_KEY: entries})
+    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, ALIGN: entries})
 
 
 def check_entries(block: Block, entries: Any) -> None:
@@ -57,7 +63,14 @@ def check_entries(block: Block, entries: Any) -> None:
         isinstance(e, list) and len(e) == 4 and all(isinstance(n, int) for n in e) for e in entries
     )
     if not good:
-        text = (
-            f'block "{block.name}" has {ALIGN_KEY} = {entries!r}, which is not a list of [buffer, axis, factor, offset]'
-        )
-        refuse(block, text, fix=f'unannotate(block, "{ALIGN_KEY}") removes it')
+        text = f'block "{block.name}" has {ALIGN} = {entries!r}, which is not a list of [buffer, axis, factor, offset]'
+        refuse(block, text, fix=f'unannotate(block, "{ALIGN}") removes it')
+
+
+def read_positions(block: Block, key: str) -> list[int]:
+    """The positions of buffers in an annotation. Refuses one that is not a list of them."""
+    found = block.annotations.get(key, [])
+    if not isinstance(found, list) or any(type(number) is not int for number in found):
+        text = f'block "{block.name}" has {key} = {found!r}, which is not a list of positions in `T.writes`'
+        refuse(block, text, fix=f'unannotate(block, "{key}") removes it')
+    return found

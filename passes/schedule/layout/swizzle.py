@@ -5,11 +5,10 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import buffers
 from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, attrs
+from tir_mlir.dialect.ir.annotation_keys import ALIGN, SWIZZLE
 from tir_mlir.passes.schedule.edits import find_buffer
-from tir_mlir.passes.schedule.layout.storage_align import ALIGN_KEY
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
-
-SWIZZLE_KEY = "swizzle"
+from tir_mlir.passes.schedule.layout.storage_align import check_entries, read_positions
+from tir_mlir.passes.schedule.registry import check, primitive
 
 
 @primitive("swizzle", moves="nothing")
@@ -42,16 +41,14 @@ def swizzle(block: Block, buffer_index: int | str) -> None:
         f'{buffer.name} is of scope "{buffer.scope}"; only shared memory has banks',
         'set_scope(block, buffer_index, "shared")',
     )
-    aligned = [entry for entry in block.annotations.get(ALIGN_KEY, []) if entry[0] == number]
+    aligned = block.annotations.get(ALIGN, [])
+    check_entries(block, aligned)
     check(
-        not aligned,
+        all(entry[0] != number for entry in aligned),
         block,
         f"the rows of {buffer.name} are padded by storage_align, which serves the same end",
-        f'unannotate(block, "{ALIGN_KEY}")',
+        f'unannotate(block, "{ALIGN}")',
     )
-    entries = block.annotations.get(SWIZZLE_KEY, [])
-    if not isinstance(entries, list) or not all(type(entry) is int for entry in entries):
-        text = f'block "{block.name}" has {SWIZZLE_KEY} = {entries!r}, which is not a list of positions in `T.writes`'
-        refuse(block, text, fix=f'unannotate(block, "{SWIZZLE_KEY}") removes it')
+    entries = read_positions(block, SWIZZLE)
     emit_remark(f"the program allocates `{buffer.name}` in shared memory: its addresses are its own")
-    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, SWIZZLE_KEY: sorted({*entries, number})})
+    attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, SWIZZLE: sorted({*entries, number})})

@@ -61,9 +61,8 @@ def test_two_cores_share_the_rows_of_a_product() -> None:
 def test_gemmini_adds_by_a_bit_of_the_address() -> None:
     mapping = map_product("gemmini", 32, 32, 64)
     assert "(3u << 30) | (" in mapping.source
-    issued = mapping.timeline.issued
-    assert issued["config_ex"] == issued["config_st"] == 1
-    assert issued["config_ld"] + issued["config_ld2"] == 2
+    issued = {name: n for name, n in mapping.timeline.issued.items() if "config" in name}
+    assert issued == {"config_ex": 1, "config_ld": 1, "config_ld2": 1, "config_st": 1}
 
 
 @pytest.mark.parametrize(("m", "n", "k", "rows", "blocks"), [(8, 32, 48, 8, 2), (17, 16, 16, 17, 1), (6, 64, 32, 3, 2)])

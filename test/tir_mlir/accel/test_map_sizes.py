@@ -10,7 +10,7 @@ from tir_mlir.accel.machines import vta
 from tir_mlir.script import tir as T
 
 
-def blocked(m: int, n: int, k: int):
+def blocked_product(m: int, n: int, k: int):
     """A product in blocks of 16, whose sums are cut to 8 bits."""
 
     @T.prim_func
@@ -39,7 +39,7 @@ def test_sizes_divide_the_axes(shape: tuple[int, int, int], tiles: str) -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-128, 128, s, np.int8) for s in ((m, k, 16), (n, k, 16, 16)))
     c = np.zeros((m, n, 16), np.int8)
-    mapped = accel.map(blocked(*shape), vta())
+    mapped = accel.map(blocked_product(*shape), vta())
     mapped.build().main(a, b, c)
     sums = np.einsum("ikt,jkot->ijo", a.astype(np.int32), b.astype(np.int32))
     np.testing.assert_array_equal(c, sums.astype(np.int8))

@@ -32,7 +32,7 @@ def test_a_net_gives_the_bits_of_the_cpu(name: str, sizes: dict[str, int]) -> No
     assert net.verify()
 
 
-def grouped(groups: int, outputs: int, stride: int) -> tuple[Graph, np.ndarray]:
+def grouped_convolution(groups: int, outputs: int, stride: int) -> tuple[Graph, np.ndarray]:
     """Sums of int8 of a convolution in groups of 24 channels, with a bias."""
     rng, b = np.random.default_rng(0), GraphBuilder("main")
     kernel = b.weight("w", rng.integers(-127, 128, (outputs, 24 // groups, 3, 3), np.int8))
@@ -45,13 +45,13 @@ def grouped(groups: int, outputs: int, stride: int) -> tuple[Graph, np.ndarray]:
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("groups", "outputs", "stride"), [(24, 24, 1), (6, 12, 2)], ids=["depthwise", "of 4 channels"])
 def test_groups_are_computed_together(groups: int, outputs: int, stride: int) -> None:
-    net = run_on_both(*grouped(groups, outputs, stride))
+    net = run_on_both(*grouped_convolution(groups, outputs, stride))
     (node,) = net.offloaded.nodes
     assert f" of {groups} groups at once: " in node.note and " on the CPU" in node.note
 
 
 def test_a_net_is_verified() -> None:
-    net = offload(grouped(24, 24, 1)[0], gemmini())
+    net = offload(grouped_convolution(24, 24, 1)[0], gemmini())
     assert net.verify()
     (program,) = net.programs.values()
     placed = program.mapping.function.placed
@@ -63,7 +63,7 @@ def test_a_net_is_verified() -> None:
 def test_groups_stay_where_the_cpu_is_faster() -> None:
     machine = gemmini()
     machine.host_macs = 1000
-    net = offload(grouped(24, 24, 1)[0], machine)
+    net = offload(grouped_convolution(24, 24, 1)[0], machine)
     (node,) = [node for node in net.offloaded.on_cpu if node.operator == "relax.nn.conv2d"]
     assert not net.offloaded.nodes and node.reason.endswith(" cycles, more than 11 on the CPU")
 

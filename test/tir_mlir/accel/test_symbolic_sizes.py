@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 
 import numpy as np
@@ -138,7 +139,8 @@ def test_a_buffer_whose_rows_depend_on_a_size_is_named(machine: accel.Machine) -
 
 
 def test_a_copy_that_the_cpu_makes_has_no_place() -> None:
-    with pytest.raises(LoweringError, match=r"buffer B_global_pad of shape .* is in the memory of the CPU, .* masks"):
+    shape = re.escape("((n + 15) // 16 * 16, (k + 31) // 32 * 32)")
+    with pytest.raises(LoweringError, match=f"B_global_pad of shape {shape} is in the memory of the CPU, .* masks"):
         accel.map(symbolic_sums, npu()).build()
 
 

@@ -134,7 +134,7 @@ class _Proof:
         if tile.memory is not None:
             shape, strides = tile.grid, tile.strides_in_rows(strides)
         indices = [f"g{n}" for n in range(len(shape))]
-        tests = self._inside(statement, tile, shape, indices)
+        tests = self._bound_tests(statement, tile, shape, indices)
         sums = [f"{index} * {stride}" for index, stride in zip(indices, strides, strict=True)]
         start = self.text(address.start, statement.loops)
         tests.append(f"r = {' + '.join([str(first), start, *sums])}")
@@ -143,7 +143,10 @@ class _Proof:
         text = f"{statement.tuple_of()} -> {name}[r] : {conditions} and ({exists}{' and '.join(tests)})"
         return isl.Map(f"{self.head}{{ {text} }}")
 
-    def _inside(self, statement: _Statement, tile: Tile, shape: Sequence[int], indices: Sequence[str]) -> list[str]:
+    def _bound_tests(
+        self, statement: _Statement, tile: Tile, shape: Sequence[int], indices: Sequence[str]
+    ) -> list[str]:
+        """The conditions under which indices of a tile are of an element that the instruction accesses."""
         limited = limits(statement.issue.instruction, tile)
         tests = [f"0 <= {index} < {size}" for index, size in zip(indices, shape, strict=True)]
         for dimension, limit in limited.items():
@@ -170,7 +173,7 @@ class _Proof:
                     outside = self.points(statement)
                     what = f"{buffer.name} ends behind {tile.memory.name}, which has {tile.memory.rows} rows"
             if not outside.is_empty():
-                return self._told(statement, outside, what)
+                return self._describe_fault(statement, outside, what)
         return None
 
     def _tiles(self) -> Iterator[tuple[_Statement, Tile]]:
@@ -187,7 +190,7 @@ class _Proof:
         parts = _linear(statement, tile, extents) if is_linear else _by_dimension(statement, tile, extents)
         tests = [f"0 <= {index} and {index} < {size}" for index, size in self._index_texts(parts, statement)]
         inside = f"{statement.tuple_of()} -> T[{', '.join(indices)}] : "
-        conditions = [*self.known, *statement.conditions, *self._inside(statement, tile, tile.shape, indices)]
+        conditions = [*self.known, *statement.conditions, *self._bound_tests(statement, tile, tile.shape, indices)]
         used = isl.Map(f"{self.head}{{ {inside}{' and '.join(conditions)} }}")
         outside = used.subtract(isl.Map(f"{self.head}{{ {inside}{' and '.join(tests)} }}")).domain()
         if not is_linear and not outside.is_empty():
@@ -285,14 +288,16 @@ class _Proof:
             if not missing.is_empty():
                 what = "register" if isinstance(access.what, Field) else "a row of operand"
                 verb = "was never set" if isinstance(access.what, Field) else "is read before it is written"
-                return self._told(access.statement, _set_of(missing.domain()), f"{what} {access.operand} {verb}")
+                return self._describe_fault(
+                    access.statement, _set_of(missing.domain()), f"{what} {access.operand} {verb}"
+                )
         for pairs in _maps(flow.get_must_dependence()):
             write, read = (by_name[pairs.get_tuple_name(side)] for side in (isl.dim_type.in_, isl.dim_type.out))
             if (found := wrong(read, write, pairs)) is not None:
                 where, what = found
                 line = write.statement.issue.line
                 text = f"{what} {write.statement.issue.instruction.name}\n  {line}"
-                return self._told(read.statement, where, text)
+                return self._describe_fault(read.statement, where, text)
         return None
 
     def _time(self, access: _Access) -> isl.Map:
@@ -301,7 +306,7 @@ class _Proof:
         variables = ", ".join(statement.variables())
         return isl.Map(f"{{ {access.name}[{variables}] -> [{', '.join(time)}] }}")
 
-    def _told(self, statement: _Statement, where: isl.Set, what: str) -> str:
+    def _describe_fault(self, statement: _Statement, where: isl.Set, what: str) -> str:
         """A fault, with the sizes and the iteration of one point at which it happens."""
         point = where.lexmin().sample_point()
         names = [where.get_dim_name(isl.dim_type.param, n) for n in range(where.dim(isl.dim_type.param))]

@@ -168,7 +168,7 @@ def _axes(form: Form, iters: Sequence[str], store: Step) -> Iterator[NestAxis]:
 
 def _nearest(cover: Cover, roles: Sequence[Role], form: Form) -> str:
     """What is missing."""
-    part = cover.uncovered()
+    part = cover.first_gap()
     if part is not None:
         shown = text(part, lambda leaf: form.operands[leaf.operand].buffer.name if isinstance(leaf, Leaf) else "n")
         computing = [r for r in roles if not (r.moves or r.fills)]

@@ -159,7 +159,7 @@ class Cover:
                         found += self._steps(role, self.form.payload, (), None, axes, prefix, _HOPS)
         return sorted(found, key=lambda s: s.cycles)
 
-    def uncovered(self) -> Tree | None:
+    def first_gap(self) -> Tree | None:
         """The first part of the value that no instruction computes from what it is computed from."""
         return next((t for t in _post_order(self.form.payload) if not self._is_computed(t)), None)
 

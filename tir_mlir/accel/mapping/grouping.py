@@ -34,10 +34,10 @@ def group_terms(sch: Schedule, roles: Sequence[Role], block: BlockHandle) -> lis
     if any(extent % pad for extent, pad in zip(extents, padding, strict=True)):
         sch.pad_einsum(block, padding)
 
-    def grouped(*index: IntExpr) -> tuple[IntExpr, ...]:
+    def group_index(*index: IntExpr) -> tuple[IntExpr, ...]:
         return (*index[:axis], index[axis] // size, index[axis] % size, *index[axis + 1 :])
 
-    sch.transform_block_layout(block, grouped)
+    sch.transform_block_layout(block, group_index)
     return [f"  {raised.iters[axis]} is in groups of {size}, whose terms {found.role} adds at once"]
 
 

@@ -48,7 +48,7 @@ class TiledBuffer:
         """The axes on which its element depends."""
         return {*self.indices}
 
-    def ordered(self, indices: Sequence[int]) -> TiledBuffer:
+    def reorder(self, indices: Sequence[int]) -> TiledBuffer:
         """The same with its indices in another order."""
         return replace(self, indices=(*indices,), dims=tuple(indices.index(self.indices[d]) for d in self.dims))
 
@@ -435,13 +435,13 @@ def _plan_copy(
             is_window and join is None and (strided or (is_ragged and not fitting.masks))
         ):  # the CPU lays out rows of tiles
             rows = [buffer.indices[d] for d in buffer.dims]
-            buffer = buffer.ordered([*(a for a in sorted(buffer.indices) if a not in rows), *rows])
+            buffer = buffer.reorder([*(a for a in sorted(buffer.indices) if a not in rows), *rows])
         elif is_window:  # as the iters of what copies windows
-            buffer = buffer.ordered(sorted(buffer.indices))
+            buffer = buffer.reorder(sorted(buffer.indices))
         return CopiedOperand(buffer, fitting, _mean_cycles(fitting, buffer, axes, join), is_window, strided, join)
     for role in able:
         if (order := _source_order(pairing, number, role)) is not None:
-            buffer = buffer.ordered([*(a for a in buffer.indices if a not in order), *order])
+            buffer = buffer.reorder([*(a for a in buffer.indices if a not in order), *order])
             return CopiedOperand(buffer, role, _mean_cycles(role, buffer, axes), True, True)
     raise MachineError(f"operand {tile.name}: {'; '.join(f'{role} {why}' for role, why in reasons.items())}")
 

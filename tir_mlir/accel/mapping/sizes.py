@@ -48,12 +48,12 @@ def sized_for(roles: Sequence[Role], computing: Role) -> list[Role]:
             for memory, shape in wanted
             if tile.memory == memory
         ]
-        sized = {s for number, shape in shapes for s in _fitted(role, number, shape)}
+        sized = {s for number, shape in shapes for s in _fitting_sizes(role, number, shape)}
         found += [at_sizes(role, extents) for extents in sorted(sized)]
     return found
 
 
-def _fitted(role: Role, number: int, shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def _fitting_sizes(role: Role, number: int, shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """The sizes at which an operand has a shape."""
     dims = role.dims[number]
     free = [d for d, n in enumerate(dims) if n is not None and role.sizes[n] is not None]

@@ -206,7 +206,7 @@ def cycles(nest: Nest, tiling: Tiling) -> float:
         renamed = bool(here) and all(copy.buffer.memory.renamed for copy in here)
         if (tiling.ahead or renamed) and level >= 0:
             moved = work.longest + work.latency * (not renamed)  # the other plane is free when it was read
-            time = trips * max(time + max(0.0, work.blocked - queued), moved) + work.longest + work.latency
+            time = trips * max(time + max(0.0, work.full_queue_cycles - queued), moved) + work.longest + work.latency
             first = work.longest + work.latency
         else:
             time = trips * (time + work.longest + work.latency)
@@ -233,7 +233,7 @@ class _Work:
         return max((busy for _, busy in self.counts.values()), default=0.0)
 
     @property
-    def blocked(self) -> float:
+    def full_queue_cycles(self) -> float:
         """The cycles for which no other instruction is issued, as the queue of a unit is full."""
         return sum(busy * max(0, n - unit.queue) / n for unit, (n, busy) in self.counts.items() if n)
 

@@ -8,7 +8,7 @@ from tir_mlir.dialect.ir import Buffer, apply, dtypes, edit, walk
 from tir_mlir.dialect.ir.lowering_op_views import ExtractOp
 from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, StoreOp, isa
-from tir_mlir.passes.lower.gpu.pipelines.copy_groups import COPIED_AHEAD
+from tir_mlir.passes.lower.gpu.pipelines.copy_groups import COPIED_AHEAD, drop_groups
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 BYTES = (4, 8, 16)
@@ -23,16 +23,20 @@ def run(module: ir.Module) -> None:
         vector.store %x, %s[%j]            -->    vector.store %x, %s[%j] {nontemporal = true}
 
     `tir-lower-gpu-cp-async` makes an instruction of the pair, whose pointers exist then. A copy of another width than
-    4, 8 or 16 bytes remains a load and a store, with a LoweringWarning; the waits of its group are right for it, too.
+    4, 8 or 16 bytes remains a load and a store, with a LoweringWarning; the waits of its group are right for it, too,
+    and are dropped if there are no other copies.
     Requires vectors, and addresses of shared buffers, to be final.
     """
     for func in programs(module):
         for loop in [op for op in walk.ops(func.op) if COPIED_AHEAD in op.attributes and len(op.regions)]:
             del loop.attributes[COPIED_AHEAD]
             narrow: dict[str, ir.Operation] = {}
-            for op in [op for op in walk.ops(loop) if isa(op, StoreOp) and _is_copied_ahead(op)]:
-                if not _mark(op):
-                    narrow.setdefault(Buffer(accessed_memref(op)).name, op)
+            stores = [op for op in walk.ops(loop) if isa(op, StoreOp) and _is_copied_ahead(op)]
+            marked = [_mark(op) for op in stores]
+            for op in (op for op, is_marked in zip(stores, marked, strict=True) if not is_marked):
+                narrow.setdefault(Buffer(accessed_memref(op)).name, op)
+            if not any(marked):
+                drop_groups(loop)
             for name, op in narrow.items():
                 warn(
                     f"{location_text(op)}: what is copied to {name} is loaded and stored: an asynchronous copy is of "

@@ -74,6 +74,13 @@ class _Pipeline:
             ir.Operation.create(WAIT, attributes={"n": ir.IntegerAttr.get(i32, 0)})
 
 
+def drop_groups(loop: ir.Operation) -> None:
+    """Remove what `tir-lower-gpu-copy-groups` has inserted in a loop and behind it."""
+    for op in [*Loop(loop).body_ops(), _next(loop)]:
+        if op.name in (COMMIT, WAIT):
+            edit.drop(op)
+
+
 def _next(op: ir.Operation) -> ir.Operation:
     return op.block.operations[walk.position_of_many(op) + 1].operation
 

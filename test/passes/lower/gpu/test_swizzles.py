@@ -5,6 +5,7 @@ import pytest
 from programs.transposes import tiled
 
 from tir_mlir import build, interpret
+from tir_mlir.errors import LoweringError
 from tir_mlir.passes.lower.gpu.swizzles import AddressXor
 from tir_mlir.passes.lower.registry import LoweringWarning
 
@@ -48,6 +49,16 @@ def test_no_conflicts_nothing_to_do():
     sch.swizzle("A_shared", 0)
     with pytest.warns(LoweringWarning, match='buffer "A_shared" has no bank conflicts: swizzle has no effect on it'):
         build(sch, target="sm_80", cache=False)
+
+
+def test_padded_rows_have_no_permutation():
+    sch = tiled((32, 32))
+    sch.swizzle("A_shared", 0)
+    sch.annotate("A_shared", "buffer_dim_align", [[0, 0, 32, 1]])
+    with pytest.raises(
+        LoweringError, match=r'buffer "A_shared" has padded rows and permuted .* unannotate "buffer_dim'
+    ):
+        build(sch, target="sm_80")
 
 
 def test_other_back_ends():

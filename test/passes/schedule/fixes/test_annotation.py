@@ -68,6 +68,22 @@ ROWS = [
         before=lambda s: s.storage_align(s.cache_read("C", 0, "shared"), 0, 0, 4, 1),
     ),
     Row(
+        "storage_align: permuted addresses",
+        PAIR,
+        lambda s: s.storage_align("b_shared", 0, 0, 4, 1),
+        'unannotate(block, "swizzle")',
+        lambda s: (s.unannotate("b_shared", "swizzle"), s.storage_align("b_shared", 0, 0, 4, 1)),
+        before=lambda s: s.swizzle(s.cache_read("C", 0, "shared"), 0),
+    ),
+    Row(
+        "swizzle: another annotation of another form",
+        PAIR,
+        lambda s: s.swizzle(s.get_block("b_shared"), 0),
+        'unannotate(block, "buffer_dim_align") removes it',
+        lambda s: (s.unannotate("b_shared", "buffer_dim_align"), s.swizzle("b_shared", 0)),
+        before=lambda s: s.annotate(s.cache_read("C", 0, "shared"), "buffer_dim_align", 3),
+    ),
+    Row(
         "swizzle: an annotation of another form",
         PAIR,
         lambda s: s.swizzle(s.get_block("b_shared"), 0),
