@@ -23,6 +23,9 @@ ALIGN = "buffer_dim_align"
 SWIZZLE = "swizzle"
 """Of a block: positions of buffers that it writes."""
 
+APPROXIMATE = "approximate"
+"""Of a block: whether its functions may be approximate, and its products contracted."""
+
 LOOP, BLOCK, FUNC = "loop", "block", "function"
 _NAMESPACES = ("tir", "tirx", "meta_schedule")
 _NEAR = 0.6
@@ -72,6 +75,13 @@ KEYS: dict[str, Key] = {
         (BLOCK,),
         "lowering divides by a value that the innermost loop does not change once, and multiplies; rounds twice",
         "reciprocal",
+    ),
+    **_table(
+        (BLOCK,),
+        "lowering to kernels of NVIDIA's GPUs takes the approximate instructions of exp, exp2, log and log2",
+        APPROXIMATE,
+        instead="functions of float32 are polynomials on a CPU; build for a GPU",
+        on_gpu="",
     ),
     **_table((BLOCK,), "proofs know of hidden regions; set by unsafe_hide_buffer_access", "tir.hidden"),
     **_table((BLOCK,), "proofs know that kernels may write a part only; set by tensorize", "tir.partial"),

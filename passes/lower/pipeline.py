@@ -65,6 +65,7 @@ GPU_POSITIONS = {
             "tir-lower-strides-align",
         )
     },
+    "tir-lower-gpu-approximate": "after `tir-lower-fastmath`, while blocks carry the annotation",
     "tir-lower-gpu-cut-blocks": "before iters are replaced: simplified expressions hide what is divided",
     **{name: POSITIONS[name] for name in ("tir-lower-blocks", "tir-lower-searches", "tir-lower-conditions")},
     "tir-lower-gpu-warps": "before all proofs about threads: a call of a whole warp accesses memory once",
@@ -97,15 +98,18 @@ THREADS_DONE = "tir-lower-gpu-join-blocks"
 """After this one of them, threads are loops that a CPU can run: barriers are proved and stand between them."""
 
 
-def kernel_passes(conversion: str, *, own_math: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The passes from kernels to the llvm dialect. conversion: the upstream pass of the functions of a GPU. own_math:
-    of ours, for functions without a polynomial."""
+def kernel_passes(
+    conversion: str, *, approximations: tuple[str, ...] = (), own_math: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """The passes from kernels to the llvm dialect. conversion: the upstream pass of the functions of a GPU.
+    approximations: ours, for functions that may be approximate; own_math: for functions without a polynomial."""
     return (
         "gpu.module(lower-affine,canonicalize,cse)",
         "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
         "tir-lower-bf16-once",
         "math-extend-to-supported-types{target-type=f32}",
         "tir-lower-cast-rounding",
+        *approximations,
         "tir-lower-math-polynomials",
         *own_math,
         "tir-lower-gpu-unroll-locals",  # while loops are loops, and buffers have names

@@ -12,6 +12,7 @@ from tir_mlir.opt.pipeline_text import pass_name
 from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.targets.cuda import nvvm_passes
 from tir_mlir.targets.opencl import TO_SPIRV, spirv_passes
 
 PASSES = ROOT / "test" / "lit" / "passes"
@@ -64,6 +65,7 @@ def test_every_lowering_pass_has_a_position():
     run = {
         *pipeline.MODULE_PASSES,
         *pipeline.GPU_PASSES,
+        *nvvm_passes(32),
         *spirv_passes(32),
         TO_SPIRV,
         *pipeline.pass_names(parallel=True),

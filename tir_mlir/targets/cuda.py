@@ -41,10 +41,15 @@ LINE_INFO = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesO
 _ENTRY, _DEPOT = re.compile(r"\.entry (\w+)\("), re.compile(r"\.local .*__local_depot\d+\[(\d+)\]")
 
 
-def nvvm_passes(bits: int) -> tuple[str, ...]:
-    """From kernels to the llvm and nvvm dialects, in order. bits: the width of an index, 32 or 64."""
+def nvvm_passes(bits: int, approximations: tuple[str, ...] = ("tir-lower-gpu-approximations",)) -> tuple[str, ...]:
+    """From kernels to the llvm and nvvm dialects, in order. bits: the width of an index, 32 or 64. approximations: the
+    passes that make instructions of NVIDIA's GPUs of functions that may be approximate."""
     options = f"use-bare-ptr-memref-call-conv=true index-bitwidth={bits}"
-    passes = pipeline.kernel_passes(f"convert-gpu-to-nvvm{{{options}}}", own_math=("tir-lower-gpu-math",))
+    passes = pipeline.kernel_passes(
+        f"convert-gpu-to-nvvm{{{options}}}",
+        approximations=approximations,
+        own_math=("tir-lower-gpu-math",),
+    )
     return (*passes, "tir-lower-gpu-cp-async")
 
 

@@ -45,7 +45,7 @@ _AS_IT_IS = 0
 
 def spirv_passes(bits: int) -> tuple[str, ...]:
     """From kernels to the llvm dialect, before `TO_SPIRV`. bits: the width of an index."""
-    return ("tir-lower-gpu-bounds", *nvvm_passes(bits))
+    return ("tir-lower-gpu-bounds", *nvvm_passes(bits, approximations=()))
 
 
 def stages(compilation: Compilation) -> list[Stage]:

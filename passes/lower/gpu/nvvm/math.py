@@ -47,7 +47,7 @@ def _is_pending(op: ir.Operation) -> bool:
 def _lower_op(op: ir.Operation) -> ir.Value:
     type_ = op.results[0].type
     if op.name in INTRINSICS:
-        return _intrinsic(INTRINSICS[op.name], op)
+        return intrinsic(INTRINSICS[op.name], list(op.operands))
     f = FloatBuilder(type_)
     if root := dyn_cast(op, RsqrtOp):
         return f.div(f.constant(1.0), ir.Operation.create("math.sqrt", [type_], [root.operand]).results[0])
@@ -75,13 +75,14 @@ def _compute_in_double(op: ir.Operation, write: Callable[[FloatBuilder, list[ir.
     return ir.Operation.create("arith.truncf", [type_], [write(g, wide)]).results[0]
 
 
-def _intrinsic(name: str, op: ir.Operation) -> ir.Value:
+def intrinsic(name: str, operands: list[ir.Value]) -> ir.Value:
+    """A call of an intrinsic of LLVM, with a result of the type of its first operand."""
     facts = {
         "intrin": ir.StringAttr.get(name),
         "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(op.operands), 0]),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
     }
-    return ir.Operation.create("llvm.call_intrinsic", [op.results[0].type], list(op.operands), facts).results[0]
+    return ir.Operation.create("llvm.call_intrinsic", [operands[0].type], operands, facts).results[0]
 
 
 # Math functions in double precision, for GPUs, which have no library of them.

@@ -10,7 +10,7 @@ import pytest
 from programs.parsed import parse
 
 from fuzzing.kernels.machine import on_machine
-from tir_mlir import Schedule
+from tir_mlir import Schedule, build
 
 RNG = np.random.default_rng(1)
 PROGRAM = """
@@ -48,6 +48,21 @@ def test_functions_of_one_number(dtype):
         actual = result(f"T.{name}(A[v])", a, a)
         ulps = np.abs(actual.astype("float64") - expected) / np.spacing(np.abs(expected)).astype("float64")
         assert ulps.max() <= 4, name
+
+
+def test_approximate_functions_where_asked():
+    """A few instructions; the error is that of the rounded argument."""
+    a = np.linspace(-80, 80, 128).astype("float32")
+    a[:3] = np.inf, -np.inf, np.nan
+    for name in ("exp", "exp2", "log", "log2"):
+        program = Schedule(parse(PROGRAM.format(dtype="float32", expression=f"T.{name}(A[v])")))
+        program.annotate("C", "approximate", True)
+        x = a if "exp" in name else np.abs(a) + np.float32(2)
+        c = np.zeros_like(x)
+        on_machine(program, [x, x, c])
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(c, getattr(np, name)(x.astype("float64")).astype("float32"), rtol=1e-5)
+        assert "approx" in build(program, target="sm_80").assembly
 
 
 def test_powers_at_the_ends():
