@@ -11,6 +11,7 @@ from mlir.dialects import vector
 from tir_mlir.dialect.ir import (
     Buffer,
     Constraint,
+    Index,
     Loop,
     access_indices,
     apply,
@@ -25,7 +26,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.lowering_op_views import ExtractOp
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AccessOp, AffineIfOp, AffineLoadOp, AffineStoreOp, StoreOp, WriteOp, isa
+from tir_mlir.dialect.ir.op_views import AccessOp, AffineIfOp, AffineLoadOp, AffineStoreOp, IfOp, StoreOp, WriteOp, isa
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -45,11 +46,14 @@ def run(module: ir.Module) -> None:
 
     Accesses whose elements are adjacent and start at a multiple of their width are of 16 bytes, else of 8 or less; the
     others are of single elements. Their buffers have to be aligned as much (`tir-lower-gpu-kernels` says so of
-    arguments). A loop without a constant extent, or with loops or conditions inside, becomes an unrolled or serial one,
+    arguments). A value that a condition chooses for all lanes is chosen outside of the loop. A loop without a constant
+    extent, or with loops or other conditions inside, becomes an unrolled or serial one,
     with a LoweringWarning that says why. Requires final strides, and iterations that are proved independent.
     """
     outcomes = Outcomes()
     for func in programs(module):
+        for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "vectorized"][::-1]:
+            _choose_before(Loop(op))
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "vectorized"][::-1]:
             loop = Loop(op)
             _hoist_condition(loop)
@@ -61,6 +65,32 @@ def run(module: ir.Module) -> None:
             else:
                 _Lanes(loop).unroll()
     outcomes.warn()
+
+
+def _choose_before(loop: Loop) -> None:
+    """Make two loops of one that chooses values by a condition which is the same for all of its iterations: tiles that
+    are filled with zeros outside of an array.
+
+    for %v = 0 to 4 {                                               if %i * 4 < 1000 {
+      %x = if %i * 4 + %v < 1000 { load %A[..] } else { 0.0 }         for %v = 0 to 4 { store (load %A[..]), %S[..] }
+      store %x, %S[..]                                        -->   } else { for %v = 0 to 4 { store 0.0, %S[..] } }
+    }
+    """
+    choices = [op for op in loop.body_ops() if isa(op, IfOp, AffineIfOp) and len(op.results)]
+    if loop.const_extent is None or len(choices) != 1 or not isa(choices[0], AffineIfOp):
+        return
+    conditions = [_condition_for_all_lanes(condition, loop) for condition in walk.constraints(choices[0])]
+    if not all(condition is not None for condition in conditions):
+        return
+    with ir.InsertionPoint(loop.op), choices[0].location:
+        holder = create.guard([c for c in conditions if c is not None], has_else=True)
+    number = loop.body_ops().index(choices[0])
+    for constant, region in zip((0, -1), holder.regions, strict=True):
+        copy = Loop(edit.clone(loop.op, ir.InsertionPoint.at_block_begin(region.blocks[0])))
+        edit.renumber(copy.op)
+        edit.rebuild_guard(copy.body_ops()[number], [Constraint(Index.constant(constant))])
+        edit.fold_choices(copy.op)
+    edit.drop(loop.op)
 
 
 def _hoist_condition(loop: Loop) -> None:

@@ -70,7 +70,7 @@ def facts_of(function: PrimFunc) -> FunctionFacts:
     infos = [block_info(sch, b) for b in blocks]
     if (
         not kinds
-        or kinds & {Kind.OPAQUE, Kind.SCHEDULED}
+        or kinds & {Kind.OPAQUE, Kind.SCHEDULED, Kind.NUMBER}
         or sum(str(w) == names[-1] for i in infos for w in i.writes) != 1
     ):
         return FunctionFacts(FunctionKind.OPAQUE)

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning
 from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, kind_of_loop
-from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
 from tir_mlir.schedules.producers import Member, with_producers
-from tir_mlir.schedules.products.gemm import gemm
-from tir_mlir.schedules.products.gemv import gemv
-from tir_mlir.schedules.products.group_sums import schedule_groups
-from tir_mlir.schedules.products.grouped_tiles import grouped_tiles
-from tir_mlir.schedules.programs.attention import AttentionBlocks, attention_of, schedule_attention
+from tir_mlir.schedules.programs.attention import AttentionBlocks, attention_of
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
-from tir_mlir.schedules.rows.elementwise import elementwise_chain, inline_producers
-from tir_mlir.schedules.rows.independent import independent
-from tir_mlir.schedules.rows.reduction import reduction
-from tir_mlir.schedules.rows.rowwise import schedule_rows
+from tir_mlir.schedules.programs.cpu_rules import CpuRules
+from tir_mlir.schedules.programs.gpu_rules import GpuRules
+from tir_mlir.schedules.programs.rules import HEAVY, Rules
+from tir_mlir.schedules.rows.elementwise import inline_producers
 from tir_mlir.schedules.steps import check_schedule
-from tir_mlir.target import Target, chosen
-
-HEAVY = frozenset({Kind.PRODUCT, Kind.CONVOLUTION})
-"""The kinds of blocks that nothing is fused into but what computes their elements further."""
-Attempt = tuple[str, Callable[[], object]]
+from tir_mlir.target import GPU, AnyTarget, resolved
 
 
 def auto(
     sch: Schedule,
-    target: Target | str | None = None,
+    target: AnyTarget | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
     free: bool = False,
@@ -50,16 +41,19 @@ def auto(
     independent ones run in parallel (`independent`). A function that refuses a block leaves it to the next one that
     fits. Blocks that were scheduled before, or that none fits, remain as they are, the latter with a ScheduleWarning
     that names them.
+    For a GPU: products and convolutions of any size with what computes their elements further (`product`), `rowwise`,
+    `transpose`, `elementwise`, `reduction`; the rest with one thread for each value of the leading spatial iters
+    (`per_element`), or with one thread in all (`one_thread`). Every block becomes a kernel, or a part of one.
     target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`; free: sample
     the sizes and choices of all these schedules, as decisions for a search (see `gemm`); leave: tells of
     an elementwise block or a reduction, not a product or convolution, whether to leave it as it is, with no warning.
     Returns the name of the function for each block of the program, None for those left as they are.
     """
     check_schedule(sch, "auto")
-    target = chosen(target)
+    rules = rules_of(resolved(target), threads, reciprocal, free)
     picked: dict[str, str | None] = {}
     for name in scheduled_functions(sch):
-        picked |= AutoSchedule(sch, name, target, threads, reciprocal, free, leave).run()
+        picked |= AutoSchedule(sch, name, rules, leave).run()
     return picked
 
 
@@ -71,6 +65,16 @@ def scheduled_functions(sch: Schedule) -> list[str]:
         return [f.name for f in funcs(sch.executor.module)]
 
 
+def rules_of(target: AnyTarget, threads: int | None, reciprocal: bool, free: bool) -> Rules:
+    """The functions that schedule blocks for a target. Raises ScheduleError for options that it does not have."""
+    if not isinstance(target, GPU):
+        return CpuRules(target.as_cpu(), threads, reciprocal, free)
+    if threads is not None or free:
+        option = "threads" if threads is not None else "free"
+        raise ScheduleError(f"{option} is for CPUs, and {target.chip} is a GPU; fix: leave it out")
+    return GpuRules(target)
+
+
 class AutoSchedule:
     """The state of scheduling all blocks of one function."""
 
@@ -78,19 +82,15 @@ class AutoSchedule:
         self,
         sch: Schedule,
         function: str,
-        target: Target,
-        threads: int | None,
-        reciprocal: bool,
-        free: bool,
+        rules: Rules,
         leave: Callable[[BlockHandle], bool] | None = None,
     ):
-        self.sch, self.target, self.threads, self.reciprocal = sch, target, threads, reciprocal
-        self.free, self.leave = free, leave or (lambda block: False)
+        self.sch, self.rules, self.leave = sch, rules, leave or (lambda block: False)
         root = sch.get_block("root", function)
         self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
         self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
         self._known_readers: tuple[object, dict[str, set[str]]] = (None, {})  # with the version of the program
-        self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind is Kind.SCHEDULED}
+        self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind in rules.left}
 
     def run(self) -> dict[str, str | None]:
         for name in reversed(self.blocks):
@@ -100,12 +100,12 @@ class AutoSchedule:
 
     def _schedule_with_anchor(self, name: str) -> None:
         """Schedule a block; if it ends an elementwise chain after a product or a convolution, together with that."""
-        anchor = self._anchor(name)
+        anchor = self._anchor(name) if self.rules.epilogues else None
         if anchor is None:
             self._schedule(name)
             return
         old_nests, block = set(self._nests()), self.blocks[name]
-        inline_producers(self.sch, block, self._light(name))
+        inline_producers(self.sch, block, self.light(name))
         merged = old_nests - set(self._nests())
         self.picked |= dict.fromkeys(merged)
         self._schedule(anchor, block)
@@ -119,33 +119,33 @@ class AutoSchedule:
         if self.kinds[name] is not Kind.ELEMENTWISE or self.leave(self.blocks[name]):
             return None
         block = self.blocks[name]
-        group = {m.info.name for m in with_producers(self.sch, block, self._light(name))}
+        group = {m.info.name for m in with_producers(self.sch, block, self.light(name))}
         read = {n for n in self.blocks if n not in self.picked and n not in group and self._readers(n) & group}
         anchors = [n for n in self.blocks if n in read and self.kinds[n] in HEAVY and self._readers(n) <= group]
-        if self._attention(name):
-            return anchors[0] if read == set(anchors) and len(anchors) == 1 and self._attention(anchors[0]) else None
+        if self.attention(name):
+            return anchors[0] if read == set(anchors) and len(anchors) == 1 and self.attention(anchors[0]) else None
         later_blocks = list(self.blocks)[list(self.blocks).index(anchors[-1]) :] if anchors else list(self.blocks)
-        reduced = {m.info.name for m in self._reductions(name, self._unfusible_blocks(name, HEAVY))}
+        reduced = {m.info.name for m in self.reductions(name, self.unfusible_blocks(name, HEAVY))}
         return anchors[-1] if anchors and reduced.isdisjoint(later_blocks) else None
 
-    def _attention(self, name: str) -> AttentionBlocks | None:
+    def attention(self, name: str) -> AttentionBlocks | None:
         """The attention that ends in a block. One has two products."""
-        if list(self.kinds.values()).count(Kind.PRODUCT) < 2:
+        if not self.rules.attention or list(self.kinds.values()).count(Kind.PRODUCT) < 2:
             return None
-        return attention_of(self.sch, self.blocks[name], self._unfusible_blocks(name, frozenset()))
+        return attention_of(self.sch, self.blocks[name], self.unfusible_blocks(name, frozenset()))
 
-    def _reductions(self, name: str, fixed: frozenset[str]) -> list[Member]:
+    def reductions(self, name: str, fixed: frozenset[str]) -> list[Member]:
         """The reductions along rows among a block and its producers up to those in `fixed`."""
         return [m for m in with_producers(self.sch, self.blocks[name], fixed) if m.reduces]
 
-    def _follows_attention(self, name: str) -> bool:
+    def follows_attention(self, name: str) -> bool:
         """Whether a block, which ends no attention, reads the result of one: heads put in another order."""
         read = {block_info(self.sch, b).name for b in self.sch.get_producers(self.blocks[name])}
-        return any(n in self.blocks and n not in self.picked and self._attention(n) for n in read)
+        return any(n in self.blocks and n not in self.picked and self.attention(n) for n in read)
 
-    def _light(self, name: str) -> frozenset[str]:
+    def light(self, name: str) -> frozenset[str]:
         """The blocks that are not inlined into this one: those that are not elementwise, or that others read too."""
-        fixed = self._unfusible_blocks(name, HEAVY)
+        fixed = self.unfusible_blocks(name, HEAVY)
         return fixed | {n for n, kind in self.kinds.items() if kind is not Kind.ELEMENTWISE}
 
     def _schedule(self, name: str, epilogue: BlockHandle | None = None) -> None:
@@ -154,7 +154,7 @@ class AutoSchedule:
             self.picked[name] = None
             return
         old_nests, why = self._nests(), "no function of tir_mlir.schedules fits it"
-        for function, attempt in self._attempts(name, epilogue):
+        for function, attempt in self.rules.attempts(self, name, epilogue):
             try:
                 self.sch.executor.all_or_nothing(attempt)
             except InternalError:
@@ -169,44 +169,10 @@ class AutoSchedule:
         self.picked[name] = None
         warnings.warn(f'schedules.auto leaves block "{name}" as it is: {why}', ScheduleWarning, stacklevel=4)
 
-    def _attempts(self, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
-        """The functions that may schedule a block, best first."""
-        sch, target, threads, block = self.sch, self.target, self.threads, self.blocks[name]
-        free = self.free
-        kind = self.kinds[name]
-        if kind in (Kind.PRODUCT, Kind.ELEMENTWISE):
-            outside = self._unfusible_blocks(name, frozenset())
-            if self._attention(name):
-                yield (
-                    "attention",
-                    lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free, epilogue),
-                )
-        if kind is Kind.PRODUCT:
-            yield "group_sums", lambda: schedule_groups(sch, block, target, threads, epilogue)
-            yield "grouped_tiles", lambda: grouped_tiles(sch, block, target, threads, epilogue)
-            yield "gemm", lambda: gemm(sch, block, target, threads, free=free, epilogue=epilogue)
-            yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
-        if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
-            yield "conv2d", lambda: conv2d(sch, block, target, threads, free, epilogue)
-        if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
-            yield "reduction", lambda: reduction(sch, block, target, threads, free)
-        if kind is Kind.ELEMENTWISE:
-            fixed = self._unfusible_blocks(name, HEAVY) | (
-                set(self.blocks) - {name} if self._follows_attention(name) else set()
-            )
-            if self._reductions(name, fixed):
-                yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
-            if not sch.get_producers(block):
-                yield "padding", lambda: padding(sch, block, target, threads)
-            light = self._light(name) | fixed
-            yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
-        if kind is not Kind.SCHEDULED:
-            yield "independent", lambda: independent(sch, block, target, threads, free)
-
-    def _unfusible_blocks(self, name: str, heavy: frozenset[Kind]) -> frozenset[str]:
+    def unfusible_blocks(self, name: str, heavy: frozenset[Kind]) -> frozenset[str]:
         """The blocks that are not fused into this one: those of heavy kinds, those scheduled already, and those that
         others read as well."""
-        heavy |= {Kind.OPAQUE, Kind.SCHEDULED}
+        heavy |= {Kind.OPAQUE, Kind.SCHEDULED, Kind.NUMBER}
         fixed = {n for n, kind in self.kinds.items() if kind in heavy} | set(self.picked)
         readers = {n: self._readers(n) for n in self.blocks if n not in fixed and n != name}
         group = {n for n in readers if readers[n]}

@@ -26,14 +26,17 @@ class Kind(Enum):
     REDUCTION = "reduction"
     ELEMENTWISE = "elementwise"
     OPAQUE = "opaque"  # loops, branches, calls or other blocks inside, or ordered iters
-    SCHEDULED = "scheduled"  # no longer one serial loop for each iter, or no loop from the start: a single number
+    NUMBER = "number"  # no loop from the start: a single number
+    SCHEDULED = "scheduled"  # no longer one serial loop for each iter
 
 
 def kind_of(sch: Schedule, block: BlockHandle) -> Kind:
     """The kind of a block, from its iters, accesses and body."""
     info = block_info(sch, block)
     loops = sch.get_loops(block)
-    if not loops or any(kind_of_loop(sch, loop) != "serial" for loop in loops):
+    if not loops:
+        return Kind.NUMBER
+    if any(kind_of_loop(sch, loop) != "serial" for loop in loops):
         return Kind.SCHEDULED
     op_names = [o.name for o in ops(block_view(sch, block).op)[1:] if not is_conditional_value(o)]
     kinds = {it.kind for it in info.iter_vars}

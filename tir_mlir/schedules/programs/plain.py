@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, Schedule
@@ -18,9 +19,11 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.products.packing import WeightPanels
-from tir_mlir.schedules.programs.auto import HEAVY, Attempt, AutoSchedule, scheduled_functions
+from tir_mlir.schedules.programs.auto import AutoSchedule, scheduled_functions
 from tir_mlir.schedules.programs.block_kinds import kind_of
+from tir_mlir.schedules.programs.cpu_rules import CpuRules
 from tir_mlir.schedules.programs.prepack import FLOATS, read_in_panels
+from tir_mlir.schedules.programs.rules import HEAVY, Attempt, Program
 from tir_mlir.schedules.steps import all_or_nothing, attempt, check_schedule, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -41,20 +44,20 @@ def plain(sch: Schedule, target: Target | str | None = None, threads: int | None
     target = chosen(target)
     picked: dict[str, str | None] = {}
     for name in scheduled_functions(sch):
-        picked |= PlainSchedule(sch, name, target, threads, reciprocal=True, free=False).run()
+        picked |= AutoSchedule(sch, name, PlainRules(target, threads, reciprocal=True, free=False)).run()
     return picked
 
 
-class PlainSchedule(AutoSchedule):
-    """The state of scheduling all blocks of one function plainly."""
+@dataclass(frozen=True)
+class PlainRules(CpuRules):
+    """The rules for a CPU, with `tile` first for products and convolutions."""
 
-    def _schedule_with_anchor(self, name: str) -> None:
-        self._schedule(name)
+    epilogues: bool = False
 
-    def _attempts(self, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
-        if self.kinds[name] in HEAVY:
-            yield "tile", lambda: tile(self.sch, self.blocks[name], self.target, self.threads)
-        yield from super()._attempts(name, epilogue)
+    def attempts(self, program: Program, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
+        if program.kinds[name] in HEAVY:
+            yield "tile", lambda: tile(program.sch, program.blocks[name], self.target, self.threads)
+        yield from super().attempts(program, name, epilogue)
 
 
 @all_or_nothing

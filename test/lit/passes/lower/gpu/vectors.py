@@ -90,3 +90,23 @@ def tail(A: T.Buffer((30,), "float32")):
                 T.where(i * 4 + v < 30)
                 vi = T.axis.spatial(30, i * 4 + v)
                 A[vi] = T.float32(1)
+
+
+# -----
+
+
+# A value that a condition chooses for all lanes at once: vectors of values, or of constants.
+# CHECK-LABEL: func.func @filled
+# CHECK: affine.if affine_set<(d0) : (d0 * -4 + 27 >= 0)>
+# CHECK: vector.load %arg1[%{{.*}}] {alignment = 16 : i64} : memref<28xf32>, vector<4xf32>
+# CHECK: vector.store {{.*}} : memref<32xf32>, vector<4xf32>
+# CHECK: } else {
+# CHECK-NOT: vector.load
+# CHECK: vector.store {{.*}} : memref<32xf32>, vector<4xf32>
+@T.prim_func
+def filled(A: T.Buffer((32,), "float32"), B: T.Buffer((28,), "float32")):
+    for i in range(8):
+        for v in T.vectorized(4):
+            with T.block("A"):
+                vi = T.axis.spatial(32, i * 4 + v)
+                A[vi] = T.if_then_else(vi < 28, B[vi], T.float32(0))

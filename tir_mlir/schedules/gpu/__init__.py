@@ -1,0 +1,1 @@
+"""Schedules for GPUs: rules that bind blocks of programs to blocks and threads."""

@@ -1,0 +1,188 @@
+"""Matrix products without tensor cores: tiles in shared memory, 4 x 4 groups of sums in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+from tir_mlir.dialect.ir import bits
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
+from tir_mlir.schedule.info import RegionInfo
+from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
+from tir_mlir.schedules.gpu.product_axes import product_axes
+from tir_mlir.schedules.gpu.zero_tiles import read_tile, store_inside
+from tir_mlir.target import GPU
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
+
+GROUP = 4
+"""Rows and columns of a group of sums: a thread reads as many numbers at once from shared memory."""
+PADDING = 4
+"""Numbers between the rows of a transposed tile, so that threads that write a column use different banks."""
+PROCESSORS = 108
+"""Of an A100, as a typical number: a product has tiles for all of them if it is large enough."""
+
+
+@dataclass(frozen=True)
+class BlockTile:
+    """Rows, columns and terms of the sums of a block of threads, and its threads along them."""
+
+    m: int
+    n: int
+    k: int
+    rows: int
+    columns: int
+
+    @property
+    def groups(self) -> tuple[int, int]:
+        """The groups of a thread along rows and columns."""
+        return self.m // (self.rows * GROUP), self.n // (self.columns * GROUP)
+
+    @property
+    def threads(self) -> int:
+        return self.rows * self.columns
+
+    def cost(self, batch: int, m: int, n: int, k: int) -> float:
+        """The work of the busiest processor, padding included: a thread with few sums loads more for each."""
+        waves = ceil(batch * ceil(m / self.m) * ceil(n / self.n) / PROCESSORS)
+        load = 1 + 4 / sqrt(self.m * self.n / self.threads)
+        return waves * self.m * self.n * ceil(k / self.k) * self.k * load
+
+
+TILES = (
+    BlockTile(64, 128, 16, 8, 16),
+    BlockTile(128, 64, 16, 16, 8),
+    BlockTile(64, 64, 16, 8, 16),
+    BlockTile(32, 64, 16, 8, 16),
+    BlockTile(32, 32, 16, 8, 8),
+    BlockTile(32, 32, 8, 8, 8),
+    BlockTile(16, 16, 8, 4, 4),
+)  # fmt: skip
+"""From the best to the smallest."""
+
+
+def product(
+    sch: Schedule, block: BlockHandle, gpu: GPU, epilogue: BlockHandle | None = None, tile: BlockTile | None = None
+) -> None:
+    """Schedule a product of any size: batched, transposed, a convolution. tile: default the best for the sizes.
+
+        for i, j, k in T.grid(m, n, k):          for i_0 (blockIdx.y), j_0 (blockIdx.x):
+            with T.block("C"): C += A * B   ->     for i_1 (threadIdx.y), j_1 (threadIdx.x):
+                                                     for k_0: copy tiles of A and B to shared memory, k first, 0 outside
+                                                       for k_1, unrolled: 8 x 8 sums in registers += A * B
+                                                     C = sums, 4 at once, where inside
+
+    epilogue: an elementwise block that alone reads the product: computed where sums are stored. Ragged tiles are filled
+    with zeros (`zero_tiles`). Errors: ScheduleError for what is not a product, or what zeros would change.
+    """
+    kept = {block_info(sch, b).name for b in sch.get_child_blocks(sch.get_block("root", sch.func_working_on))}
+    axes = product_axes(sch, block)
+    sizes = [axes.extent(group) for group in axes.groups]
+    tile = tile or min(TILES, key=lambda t: t.cost(*sizes))
+    what = as_matrices(sch, block, axes)
+    multiples = {"b": 1, "m": tile.m, "n": tile.n, "k": tile.k}
+    reads = [str(r) for r in block_info(sch, block).reads]
+    sch.pad_einsum(block, [multiples[role] for role in what.roles])
+    padded = dict(zip(reads, map(str, block_info(sch, block).reads), strict=True))
+    left, right = padded[what.left], padded[what.right]
+    back = sch.cache_write(block, 0, "local")
+    if axes.extent(axes.rows) % tile.m == axes.extent(axes.columns) % tile.n == 0:  # all is stored: there is no guard
+        store_inside(sch, back, kept)
+    _lay_out_sums(sch, what, back, tile)
+    k0, k1, inner = _bind(sch, what, tile)
+    sch.reverse_compute_at(back, inner)
+    outer = sch.get_loops(back)
+    store_inside(sch, back, kept)
+    if epilogue is not None:
+        sch.reverse_compute_inline(epilogue)
+    _vectorize_stores(sch, back, outer[-1])
+    for name, side in ((left, tile.m), (right, tile.n)):
+        _share(sch, block, name, what, side, tile, k0, kept)
+    sch.decompose_reduction(block, k0)
+    sch.unroll(k1)
+
+
+def _lay_out_sums(sch: Schedule, what: MatrixProduct, back: BlockHandle, tile: BlockTile) -> None:
+    """The sums by block, thread, group and position in the group: those of a thread are together."""
+    rows, columns = tile.rows * GROUP, tile.columns * GROUP
+    order = [role for role in what.roles if role != "k"]
+
+    def digits(*index: IntExpr) -> tuple[IntExpr, ...]:
+        by_role = dict(zip(order, index, strict=True))
+        i, j = by_role["m"], by_role["n"]
+        batch = (by_role["b"],) if "b" in by_role else ()
+        return (
+            *batch, i // tile.m, j // tile.n, i % rows // GROUP, j % columns // GROUP,
+            i % tile.m // rows, i % GROUP, j % tile.n // columns, j % GROUP,
+        )  # fmt: skip
+
+    sch.transform_block_layout(back, digits)
+    sch.transform_layout(what.block, ("write", 0), digits)
+
+
+def _bind(sch: Schedule, what: MatrixProduct, tile: BlockTile) -> tuple[LoopHandle, LoopHandle, LoopHandle]:
+    """Split and bind the loops. Returns those over tiles of terms and over their terms, and the innermost thread."""
+    m, n = tile.groups
+    loops = what.loops(sch)
+    i0, i1, i2, i3 = sch.split(loops["m"], [None, m, tile.rows, GROUP])
+    j0, j1, j2, j3 = sch.split(loops["n"], [None, n, tile.columns, GROUP])
+    k0, k1 = sch.split(loops["k"], [None, tile.k])
+    batch = [loops["b"]] if "b" in loops else []
+    sch.reorder(*batch, i0, j0, i2, j2, k0, k1, i1, i3, j1, j3)
+    for loop in batch:
+        sch.bind(loop, "blockIdx.z")
+    for loop, axis in ((i0, "blockIdx.y"), (j0, "blockIdx.x"), (i2, "threadIdx.y"), (j2, "threadIdx.x")):
+        sch.bind(loop, axis)
+    return k0, k1, j2
+
+
+def _vectorize_stores(sch: Schedule, back: BlockHandle, loop: LoopHandle) -> None:
+    """Store 4 sums at once where rows of the result are multiples of 4 long, so that all of them are inside or none."""
+    info = block_info(sch, back)
+    row = info.writes[0].buffer.shape[-1]
+    if row is not None and row % GROUP == 0:
+        sch.vectorize(loop)
+
+
+def _share(
+    sch: Schedule, block: BlockHandle, name: str, what: MatrixProduct, side: int, tile: BlockTile, at: LoopHandle,
+    kept: set[str],
+) -> None:  # fmt: skip
+    """Copy a tile of an operand to shared memory, by all threads, 16 bytes at once; terms are its first dimension."""
+    region = next(r for r in block_info(sch, block).reads if str(r) == name)
+    terms_last = region.axes[-1] == (_iter_of(sch, what, "k"),)
+    copy = read_tile(sch, block, name, "shared", kept)
+    lanes = _lanes(sch, copy, side if not terms_last else tile.k, side * tile.k // tile.threads)
+    sch.compute_at(copy, at)
+    if terms_last:
+        sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-1], i[-2]))
+        sch.storage_align(copy, 0, len(region.axes) - 2, 32, PADDING)
+    fused = sch.fuse(*sch.get_loops(copy)[-2:])
+    _, y, x, vector = sch.split(fused, [None, tile.rows, tile.columns, lanes])
+    sch.bind(y, "threadIdx.y")
+    sch.bind(x, "threadIdx.x")
+    if lanes > 1:
+        sch.vectorize(vector)
+
+
+def _iter_of(sch: Schedule, what: MatrixProduct, role: str) -> str:
+    return block_info(sch, what.block).iter_vars[what.roles.index(role)].name
+
+
+def _lanes(sch: Schedule, copy: BlockHandle, row: int, most: int) -> int:
+    """The elements that a thread copies at once: 16 bytes of rows that start at multiples of 16 bytes; else one."""
+    reads = block_info(sch, copy).reads
+    lanes = max(1, 128 // bits(reads[0].buffer.dtype))
+    while lanes > 1 and (lanes > most or row % lanes or not all(_rows_are(r, lanes) for r in reads)):
+        lanes //= 2
+    return lanes
+
+
+def _rows_are(region: RegionInfo, lanes: int) -> bool:
+    """Whether the rows of a buffer are multiples of so many elements long, and read one element after the other."""
+    length, last = region.buffer.shape[-1], len(region.axes) - 1
+    plain = len(region.axes[last]) == 1 and [region.index_at(last, n) for n in (0, 1)] == [0, 1]
+    return plain and length is not None and length % lanes == 0

@@ -1,0 +1,77 @@
+"""Reductions on a GPU: the threads of a warp or of a block share a row; or each has columns of its own."""
+
+from __future__ import annotations
+
+from math import prod
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
+from tir_mlir.schedules.block_queries import LARGE, along_memory, block_info, extents, iters, loops_by_iter
+from tir_mlir.schedules.gpu.threads import THREADS, WARP, fuse_all
+
+PROCESSORS = 108
+"""Of an A100, as a typical number."""
+PARTS = 8
+"""The threads that share the sum of a column."""
+
+
+def reduction(sch: Schedule, block: BlockHandle) -> None:
+    """Schedule a reduction over any axes, of one result or of several (argmax).
+
+        for i, k: S[i] += X[i, k]  ->  for i_0 (blockIdx.x), i_1 (threadIdx.y): for k_0, k_1 (threadIdx.x): S[i] += ..
+        for j, k: S[j] += X[k, j]  ->  for j_0 (blockIdx.x), j_1 (threadIdx.x): for k_0, k_1 (threadIdx.y): S[j] += ..
+
+    What threads read at once is adjacent in the largest input. Errors: ScheduleError for what is no reduction.
+    """
+    info, loops = block_info(sch, block), loops_by_iter(sch, block)
+    sums, results = iters(info, "R"), iters(info, "S")
+    if not sums:
+        raise ScheduleError(f'block "{info.name}" is not a reduction')
+    inner = along_memory(info, list(loops))[-1]
+    sums, results = along_memory(info, sums), [n for n in along_memory(info, results)] if inner in results else results
+    sch.reorder(*(loops[n] for n in (*results, *sums)))
+    sizes = extents(info)
+    count, length = (prod(sizes[n] or LARGE for n in names) for names in (results, sums))
+    terms = fuse_all(sch, [loops[n] for n in sums])
+    if not results:
+        sch.bind(sch.add_unit_loop(terms), "blockIdx.x")
+        _sum_rows(sch, terms, row_threads(1, length), 1)
+        return
+    result = fuse_all(sch, [loops[n] for n in results])
+    if inner in sums:
+        threads = row_threads(count, length)
+        rows = max(1, min(THREADS // threads, count))
+        _bind_results(sch, result, "threadIdx.y", rows)
+        _sum_rows(sch, terms, threads, 1)
+    else:
+        _sum_columns(sch, result, terms, count, length)
+
+
+def row_threads(count: int, length: int) -> int:
+    """The threads that share a row of so many terms, if there are so many rows: a warp, or more for few long rows."""
+    threads = WARP
+    while threads < THREADS * 2 and length >= 8 * threads and count * threads < THREADS * PROCESSORS * 4:
+        threads *= 2
+    while threads > 1 and threads >= 2 * length:
+        threads //= 2
+    return threads
+
+
+def _bind_results(sch: Schedule, result: LoopHandle, axis: str, threads: int) -> None:
+    outer, inner = sch.split(result, [None, threads])
+    sch.bind(outer, "blockIdx.x")
+    sch.bind(inner, axis)
+
+
+def _sum_rows(sch: Schedule, terms: LoopHandle, threads: int, lanes: int) -> None:
+    _, inner = sch.split(terms, [None, threads])
+    sch.bind(inner, "threadIdx.x")
+
+
+def _sum_columns(sch: Schedule, result: LoopHandle, terms: LoopHandle, count: int, length: int) -> None:
+    """A column a thread; for few columns several threads, whose parts are added in the end."""
+    few = count < THREADS * PROCESSORS
+    _bind_results(sch, result, "threadIdx.x", min(WARP if few else THREADS, count))
+    if few and length >= 2 * PARTS:
+        _, inner = sch.split(terms, [None, PARTS if length < 64 * PARTS else 4 * PARTS])
+        sch.bind(inner, "threadIdx.y")

@@ -1,0 +1,67 @@
+"""Threads for the elements of a block: loops that are bound to blocks and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
+from tir_mlir.schedules.block_queries import block_info, extent_of, iters, kind_of_loop, loops_by_iter
+
+WARP = 32
+THREADS = 256
+"""The threads of a block, where nothing else decides."""
+
+
+def fuse_all(sch: Schedule, loops: Sequence[LoopHandle]) -> LoopHandle:
+    """Nested loops as one."""
+    return sch.fuse(*loops) if len(loops) > 1 else loops[0]
+
+
+def bind_flat(sch: Schedule, loop: LoopHandle, threads: int = THREADS, lanes: int = 1) -> None:
+    """One thread for so many adjacent iterations of a loop, which become vectors.
+
+    for i in range(n):   ->   for i_0 (blockIdx.x), i_1 (threadIdx.x, 256): for i_2 (vectorized, 4):
+    """
+    extent = extent_of(sch, loop)
+    if extent is not None:
+        threads = min(threads, max(1, -(-extent // lanes)))
+    outer, inner, *vector = sch.split(loop, [None, threads, lanes] if lanes > 1 else [None, threads])
+    sch.bind(outer, "blockIdx.x")
+    sch.bind(inner, "threadIdx.x")
+    for each in vector:
+        sch.vectorize(each)
+
+
+def per_element(sch: Schedule, block: BlockHandle) -> None:
+    """One thread for each value of the leading spatial iters of a block; what is inside of these remains serial.
+
+        for i, j, k: with T.block("C"): ...   ->   for i_j_0 (blockIdx.x), i_j_1 (threadIdx.x): for k: ...
+
+    Spatial iters that a reduction has are all leading: its terms have an order among themselves only. Errors:
+    ScheduleError without a leading spatial iter.
+    """
+    info, loops = block_info(sch, block), loops_by_iter(sch, block)
+    spatial, names = iters(info, "S"), list(loops)
+    if all(it.kind in "SR" for it in info.iter_vars) and names[: len(spatial)] != spatial and spatial:
+        names = [*(n for n in names if n in spatial), *(n for n in names if n not in spatial)]
+        sch.reorder(*(loops[n] for n in names))
+    leading = []
+    for name in names:
+        if name not in spatial:
+            break
+        leading.append(loops[name])
+    if not leading:
+        raise ScheduleError(f'block "{info.name}" has no leading spatial iter, so its instances are not independent')
+    bind_flat(sch, fuse_all(sch, leading))
+
+
+def one_thread(sch: Schedule, block: BlockHandle) -> None:
+    """A kernel of one thread, for a block whose instances run in order, and for a single number.
+
+    for i: with T.block("B"): ...   ->   for u (blockIdx.x, 1): for i: with T.block("B"): ...
+    """
+    loops = sch.get_loops(block)
+    if any(kind_of_loop(sch, loop) != "serial" for loop in loops):
+        raise ScheduleError(f'block "{block_info(sch, block).name}" is in loops that were scheduled before')
+    sch.bind(sch.add_unit_loop(loops[0] if loops else block), "threadIdx.x")

@@ -1,0 +1,65 @@
+"""The functions that schedule blocks for a CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tir_mlir.schedule import BlockHandle
+from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
+from tir_mlir.schedules.products.gemm import gemm
+from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.products.group_sums import schedule_groups
+from tir_mlir.schedules.products.grouped_tiles import grouped_tiles
+from tir_mlir.schedules.programs.attention import schedule_attention
+from tir_mlir.schedules.programs.block_kinds import Kind
+from tir_mlir.schedules.programs.rules import HEAVY, Attempt, Program
+from tir_mlir.schedules.rows.elementwise import elementwise_chain
+from tir_mlir.schedules.rows.independent import independent
+from tir_mlir.schedules.rows.reduction import reduction
+from tir_mlir.schedules.rows.rowwise import schedule_rows
+from tir_mlir.target import Target
+
+
+@dataclass(frozen=True)
+class CpuRules:
+    """The rules for a CPU, with the options of `schedules.auto`."""
+
+    target: Target
+    threads: int | None
+    reciprocal: bool
+    free: bool
+    attention: bool = True
+    epilogues: bool = True
+    left: frozenset[Kind] = frozenset({Kind.SCHEDULED, Kind.NUMBER})
+
+    def attempts(self, program: Program, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
+        sch, target, threads, block, free = program.sch, self.target, self.threads, program.blocks[name], self.free
+        kind = program.kinds[name]
+        if kind in (Kind.PRODUCT, Kind.ELEMENTWISE):
+            outside = program.unfusible_blocks(name, frozenset())
+            if program.attention(name):
+                yield (
+                    "attention",
+                    lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free, epilogue),
+                )
+        if kind is Kind.PRODUCT:
+            yield "group_sums", lambda: schedule_groups(sch, block, target, threads, epilogue)
+            yield "grouped_tiles", lambda: grouped_tiles(sch, block, target, threads, epilogue)
+            yield "gemm", lambda: gemm(sch, block, target, threads, free=free, epilogue=epilogue)
+            yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
+        if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
+            yield "conv2d", lambda: conv2d(sch, block, target, threads, free, epilogue)
+        if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
+            yield "reduction", lambda: reduction(sch, block, target, threads, free)
+        if kind is Kind.ELEMENTWISE:
+            fixed = program.unfusible_blocks(name, HEAVY) | (
+                set(program.blocks) - {name} if program.follows_attention(name) else set()
+            )
+            if program.reductions(name, fixed):
+                yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
+            if not sch.get_producers(block):
+                yield "padding", lambda: padding(sch, block, target, threads)
+            light = program.light(name) | fixed
+            yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
+        yield "independent", lambda: independent(sch, block, target, threads, free)
