@@ -19,6 +19,7 @@ help:  ## list the targets
 
 $(BASE): pyproject.toml
 	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is required, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
+	@test ! -L $(VENV) || { echo "$(VENV) is a link to $$(readlink $(VENV)); fix: make VENV=$$(readlink $(VENV)), or remove the link"; exit 1; }
 	@# a Python without ensurepip (Debian without python3-venv) gets pip from the outer pip
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }
 	$(PIP) -e '.[c]'

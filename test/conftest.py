@@ -39,7 +39,7 @@ or take seconds."""
 NIGHTLY = (
     *(f"tir_mlir/schedules/{name}.py" for name in ("products/test_free_gemm", "convolutions/test_free_conv")),
     *(f"tir_mlir/schedules/{name}.py" for name in ("rows/test_free_rows", "programs/test_free_auto")),
-    "tir_mlir/tune/machines/test_many_processes.py",
+    "tir_mlir/tune/search/machines/test_many_processes.py",
     "bench/test_tuned.py",
     "bench/test_ladder.py",
 )

@@ -130,7 +130,6 @@ PARTS: dict[str, str] = {
     "schedules.programs": ". convolutions gpu products rows",
     "schedules.rows": ".",
     "tune.boards": "trials",
-    "tune.machines": "search spaces trials",
     "tune.models": "records report search trials",
     "tune.records": "spaces",
     "tune.trials": "records",

@@ -1,7 +1,7 @@
 """Search: tune a program, keep what was found, find it again. Needs `pip install "tir-mlir[tune]"` to search.
 
 Sub-packages: `spaces` (what is searched), `trials` (one candidate: build, measure, compare), `records` (what was
-found), `search` (the loop), `models` (the functions of a graph), `machines` (many processes and boards), `report`
+found), `search` (the loop), `models` (the functions of a graph), `boards` (over SSH), `report`
 (tables, progress, plots). Names are loaded when first used: looking up records needs no optuna.
 """
 

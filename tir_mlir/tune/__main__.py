@@ -19,10 +19,11 @@ from tir_mlir.graph.importers.onnx_model.from_onnx import from_onnx
 from tir_mlir.opt import input as opt_input
 from tir_mlir.opt.diagnostics import DriverError, SourceLines, convert_error, show
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.tune.machines.worker import SearchWorker
 from tir_mlir.tune.models.given_model import given_model
 from tir_mlir.tune.models.tune_model import tune_model
 from tir_mlir.tune.report.progress import listener_of
+from tir_mlir.tune.search.cluster_workers import connect
+from tir_mlir.tune.search.search_worker import SearchWorker
 from tir_mlir.tune.search.tune_entry import tune
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def _add_machine_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--stop-after", type=float, metavar="S", help="seconds after which no candidate is started")
     group.add_argument("--ssh", action="append", default=[], metavar="HOST",
                        help="board that runs candidates, by its name for ssh; with --target; repeatable")  # fmt: skip
+    group.add_argument("--cluster", metavar="ADDRESS", help="scheduler of a dask cluster whose workers take part; "
+                       "with --storage")  # fmt: skip
     group.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None,
                        help="live table; default: in a terminal")  # fmt: skip
 
@@ -179,15 +182,17 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
              "stop_after", "ssh", "progress")  # fmt: skip
     options = {name: getattr(args, name) for name in names}
     options["trials"] = PROGRAM_TRIALS if args.trials is None else args.trials
-    return options | {"space": load_object(args.space) if args.space else None, "sizes": dict(args.size)}
+    space = load_object(args.space) if args.space else None
+    cluster = connect(args.cluster) if args.cluster else None
+    return options | {"space": space, "sizes": dict(args.size), "cluster": cluster}
 
 
 def search_model(model: tuple[Graph, Sequence[Array] | None], args: argparse.Namespace) -> BestOfModel:
     """The search over a model. Raises TuneError for options that are not for models."""
-    for name in ("function", "space", "ssh"):
+    for name in ("function", "space", "ssh", "cluster"):
         if getattr(args, name):
             raise TuneError(f"--{name} is for programs, not for models; fix: leave it out")
-    options = {name: value for name, value in options_of(args).items() if name not in ("space", "ssh")}
+    options = {name: value for name, value in options_of(args).items() if name not in ("space", "ssh", "cluster")}
     if args.trials is None:
         del options["trials"]
     return tune_model(*model, **options)

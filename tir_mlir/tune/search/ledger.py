@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.tune.search.samplers import load_optuna, quiet
+from tir_mlir.tune.search.server_storage import CONNECTION, wait_for_server
 from tir_mlir.tune.search.suggestions import SpaceChoice
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ import signal
 JOURNAL = "study.journal"
 OUTCOME, DECISIONS, OWNER, POSITIONS = "outcome", "decisions", "owner", "places"
 MEMORY = "memory"
+ENDED = "ended"
+"""Whether the process that began a search has ended it, though it may have trials left."""
 METRIC = "seconds of a run"
 _OPEN_LEDGERS: set[str] = set()
 """The ledgers of this process that are open."""
@@ -120,6 +123,7 @@ class Ledger:
             return []
         running = [t for t in self.trials() if t.state.name == "RUNNING" and OWNER in t.user_attrs]
         with self._explain_errors():
+            self.heartbeats.fail_doubles([t for t in running if t.user_attrs[OWNER] == self.token])
             return self.heartbeats.claim_abandoned(_is_abandoned, running)
 
     def count_foreign_trials(self, trials: list[FrozenTrial]) -> int:
@@ -134,11 +138,17 @@ class Ledger:
         with self._explain_errors():
             self.study.set_user_attr(name, value)
 
+    def is_ended(self) -> bool:
+        """Whether the process that began the search has ended it."""
+        with self._explain_errors():
+            return self.study.user_attrs.get(ENDED) is True
+
     def take_up(self, number: int) -> None:
         """Make a running trial this process's own."""
         with self._explain_errors():
             trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, number)
             self._storage.set_trial_user_attr(trial_id, OWNER, self.token)
+            self.heartbeats.begin(trial_id)
 
     def close(self) -> None:
         """End the work: trials that still run may be taken up."""
@@ -374,9 +384,9 @@ def open_database(url: str, interval: int = INTERVAL, grace: int = GRACE) -> Bas
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-                return optuna.storages.RDBStorage(
+                storage = optuna.storages.RDBStorage(
                     url,
-                    engine_kwargs={"pool_pre_ping": True},  # a connection that the server closed is opened again
+                    engine_kwargs=_engine_options(url),
                     heartbeat_interval=interval,
                     grace_period=grace,
                 )
@@ -384,7 +394,17 @@ def open_database(url: str, interval: int = INTERVAL, grace: int = GRACE) -> Bas
             if not remaining:
                 raise
             time.sleep(0.25)
+        else:
+            if not url.startswith("sqlite"):
+                wait_for_server(storage, without_password(url))
+            return storage
     raise AssertionError("unreachable")
+
+
+def _engine_options(url: str) -> dict[str, object]:
+    """A connection that the server closed is opened again, and one to a machine that is off is noticed."""
+    options: dict[str, object] = {"pool_pre_ping": True}
+    return options | ({"connect_args": CONNECTION} if url.startswith("postgres") else {})
 
 
 class Abandoned:
@@ -458,6 +478,16 @@ class Heartbeats:
                 self._storage.set_trial_state_values(trial_id, optuna.trial.TrialState.FAIL)
                 mine.append(trial)
         return mine
+
+    def fail_doubles(self, mine: list[FrozenTrial]) -> None:
+        """Fail those of this process's running trials that do not run: entered again as the connection was lost."""
+        optuna = load_optuna()
+        study_id = self._storage.get_study_id_from_name(self._study.study_name)
+        for trial in mine:
+            trial_id = self._storage.get_trial_id_from_study_id_trial_number(study_id, trial.number)
+            if trial_id not in self._running:
+                with suppress(optuna.exceptions.UpdateFinishedTrialError):
+                    self._storage.set_trial_state_values(trial_id, optuna.trial.TrialState.FAIL)
 
     @property
     def _database(self) -> Any:

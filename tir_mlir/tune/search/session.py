@@ -130,8 +130,10 @@ class Session:
         self.proposals.enqueue(Fixed(decisions), str(trial.user_attrs.get("origin", "")), number)
 
     def _take_up(self) -> None:
-        """Try again what other processes left, as far as their heartbeats tell."""
+        """Try again what other processes left, as far as their heartbeats tell, unless the search was ended."""
         self._looked = time.monotonic()
+        if self.ledger.shared and self.ledger.is_ended():
+            self.budget = replace(self.budget, trials=0)
         for trial in self.ledger.claim():
             self._seen.add(trial.number)
             self._retry_trial(trial, None)

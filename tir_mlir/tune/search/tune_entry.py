@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.report.progress import Progress, listener_of
 from tir_mlir.tune.search.best import Best, search_of
 from tir_mlir.tune.search.candidates import Space
+from tir_mlir.tune.search.cluster_workers import ClusterWorkers, storage_of_cluster
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import Options, Tuner, builders_of
 from tir_mlir.tune.trials.pool import TrialPool
@@ -64,6 +66,7 @@ def tune(
     sizes: Mapping[str, int] | None = None,
     resume: bool = True,
     ssh: Sequence[str] = (),
+    cluster: Any = None,
     progress: bool | Progress | Callable[..., Any] | None = None,
 ) -> Best | BestOfModule:
     """Search for the best schedule of a program. Returns a `Best`, which prints as a table.
@@ -89,6 +92,8 @@ def tune(
     GPU of this machine. sizes: values of shape variables that are measured. resume: go on with
     what work_dir or storage has of this search; False: start again. progress: whether to show it; default: in a
     terminal. ssh: names of boards, as ssh takes them, on which candidates run; target is their CPU.
+    cluster: a client of dask (`distributed.Client`); each of its workers takes part in the search while it runs, by a
+    storage in PostgreSQL. Workers may come and go, and scheduler and database may be restarted.
 
     Ctrl-C ends the search, keeps everything, and returns the best so far after the finals, which a second Ctrl-C skips.
     Raises TuneError: a wrong option, optuna or a sampler's package missing, a storage that is gone, a disk that is
@@ -97,16 +102,30 @@ def tune(
     options = Options(
         trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
         builders, _resolve_gpu(target), threads, resume, dict(sizes or {}), _hosts(ssh, target),
+        ends_workers=cluster is not None,
     )  # fmt: skip
     if not isinstance(resume, bool):
         raise TuneError(f"resume is True or False, not {resume!r}")
     sampler_of(sampler, seed)  # before anything is started
     module = _module(program)
     _check_sizes(module, options.sizes)
-    with listener_of(progress) as listener, TrialPool(builders_of(builders, options.ssh)) as pool:
+    with (
+        _workers_of(cluster, options),
+        listener_of(progress) as listener,
+        TrialPool(builders_of(builders, options.ssh)) as pool,
+    ):
         if len(module) > 1:
             return tune_module(module, options, listener, pool)
         return Tuner(module, options, listener, pool).run()
+
+
+def _workers_of(cluster: object, options: Options) -> AbstractContextManager[object]:
+    """The workers of a cluster, while they are needed. Raises TuneError."""
+    if cluster is None:
+        return nullcontext()
+    url = storage_of_cluster(cluster, options.storage)
+    spaces = {} if options.space is None else {options.space_name.rpartition(".")[2]: options.space}
+    return ClusterWorkers(cluster, url, spaces)
 
 
 def _resolve_gpu(target: AnyTarget | str | None) -> AnyTarget | str | None:

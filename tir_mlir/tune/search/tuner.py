@@ -29,7 +29,7 @@ from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.candidates import Candidate, Space, draw_candidate
 from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals
 from tir_mlir.tune.search.lab import PoolLab, job_options
-from tir_mlir.tune.search.ledger import Ledger, open_ledger
+from tir_mlir.tune.search.ledger import ENDED, Ledger, open_ledger
 from tir_mlir.tune.search.proposals import Proposals
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.session import Budget, SearchListener, Session, TrialResult
@@ -72,6 +72,8 @@ class Options:
     ssh: tuple[str, ...] = ()
     named: str = ""
     """The name of the space in the process that began the search; "": its own name."""
+    ends_workers: bool = False
+    """Whether other processes are to leave the search when this one does."""
 
     def __post_init__(self) -> None:
         for name, least in (("trials", 1), ("builders", 1), ("threads", 1), ("seed", 0)):
@@ -145,7 +147,11 @@ class Tuner:
         session = self.begin()
         resumed = len(session.results) + len(session.proposals.waiting)
         session.begin_stages(stages(self.defaults.choices, self._work, self.options.trials, resumed))
-        session.run()
+        try:
+            session.run()
+        finally:
+            if self.options.ends_workers:
+                session.ledger.publish(ENDED, True)
         best = self._best(session, session.ledger)
         self.keep(best.record)
         return best
@@ -160,6 +166,7 @@ class Tuner:
         with ledger.closed_by_errors():
             self.lab.refer_to(self.program, self.baseline.schedule)
         if ledger.heartbeats.enabled:
+            ledger.publish(ENDED, False)
             ledger.publish(SETTINGS, self.settings.as_json())
         proposals = Proposals(self.program, self.space, sampler_of(options.sampler, options.seed), options.seed)
         session = self._session(proposals, ledger)

@@ -8,8 +8,8 @@ from harness.searches import Copy, Silent, three_by_four
 from tir_mlir import tune
 from tir_mlir.errors import TuneError, TuneWarning
 from tir_mlir.tune.__main__ import main
-from tir_mlir.tune.machines.worker import SearchWorker
 from tir_mlir.tune.search.ledger import OWNER, open_storage
+from tir_mlir.tune.search.search_worker import SearchWorker
 from tir_mlir.tune.search.study_settings import SETTINGS
 
 pytestmark = pytest.mark.slow

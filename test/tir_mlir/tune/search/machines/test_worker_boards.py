@@ -11,8 +11,8 @@ from programs.products import product
 from tir_mlir import tune
 from tir_mlir.errors import TuneWarning
 from tir_mlir.tune.__main__ import main
-from tir_mlir.tune.machines.worker import SearchWorker
 from tir_mlir.tune.search.ledger import OUTCOME, open_storage
+from tir_mlir.tune.search.search_worker import SearchWorker
 
 pytestmark = [pytest.mark.slow, sshd.missing]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning
 from tir_mlir.tune.search.candidates import Space, draw_candidate
-from tir_mlir.tune.search.ledger import OUTCOME, is_of_storage, open_storage, without_password
+from tir_mlir.tune.search.ledger import ENDED, OUTCOME, is_of_storage, open_storage, without_password
 from tir_mlir.tune.search.samplers import load_optuna, quiet
 from tir_mlir.tune.search.session import REPEATED, SearchListener
 from tir_mlir.tune.search.study_settings import StudySettings, program_of, settings_of
@@ -59,7 +59,7 @@ class SearchWorker:
         storage, ran, last = open_storage(self.url), 0, time.monotonic()
         with TrialPool(builders_of(self.builders, self.ssh)) as pool:
             while True:
-                for name, settings in self._open(storage):
+                for name, settings in self._open_searches(storage):
                     tuner = self._tuner(name, settings, listener, pool)
                     if tuner is None:
                         continue
@@ -73,7 +73,7 @@ class SearchWorker:
                     return ran
                 time.sleep(LOOK)
 
-    def _open(self, storage: BaseStorage) -> list[tuple[str, StudySettings]]:
+    def _open_searches(self, storage: BaseStorage) -> list[tuple[str, StudySettings]]:
         """The searches with trials left, by the name of their study."""
         optuna = load_optuna()
         searches = []
@@ -84,6 +84,7 @@ class SearchWorker:
                     settings = self._settings(study)
                     if (
                         settings is not None
+                        and study.user_attrs.get(ENDED) is not True
                         and _has_trials_left(study, settings)
                         and self._spent.get(study.study_name) != (settings.trials)
                     ):
