@@ -254,10 +254,14 @@ MMA_LAYOUTS = {
 """The layout of a tile, by scope and type of the elements. `mma.matrix_a` is M x K, `mma.matrix_b` K x N, the sums
 M x N; in `mma.matrix_a_trans` (K x M) and `mma.matrix_b_trans` (N x K) rows and columns are exchanged."""
 
-LDMATRIX = "row: l2 l3 l4, column: r0 l0 l1"
-"""What `ldmatrix` puts into a register, and `stmatrix` takes from it, of each matrix of 8 x 8 elements of 16 bits."""
-LDMATRIX_TRANS = "row: r0 l0 l1, column: l2 l3 l4"
-"""The same with `.trans`: of the matrix in memory."""
+_LDMATRIX = {
+    (8, False): "row: l2 l3 l4, column: r0 r1 l0 l1",
+    (16, False): "row: l2 l3 l4, column: r0 l0 l1",
+    (16, True): "row: r0 l0 l1, column: l2 l3 l4",
+    (32, False): "row: l2 l3 l4, column: l0 l1",
+}
+"""What `ldmatrix` puts into a register, and `stmatrix` takes from it, of each matrix of 8 rows of 16 bytes in memory:
+by the bits of an element, and `.trans`, which exchanges elements of 16 bits only."""
 
 _TRANS = "_trans"
 
@@ -281,3 +285,10 @@ def fragment_layout(scope: str, dtype: str, shape: Sequence[int]) -> FragmentLay
         there = f"{scope} has {', '.join(types)}" if types else f"there are {', '.join(scopes)}"
         raise ValueError(f"no matrix unit holds {dtype} in {scope}; {there}")
     return tile.tiled(shape)
+
+
+def ldmatrix_layout(bits: int, trans: bool = False) -> FragmentLayout | None:
+    """The layout in registers of a matrix of 8 rows of 16 bytes that `ldmatrix` loads; None: there is none for elements
+    of so many bits."""
+    text = _LDMATRIX.get((bits, trans))
+    return None if text is None else FragmentLayout.parse(text)

@@ -1,8 +1,9 @@
 """Matrix functions of a warp: the layouts of their fragments, and what they compute, as loops.
 
-A fragment keeps its elements as they are in memory, F[i, j] = A[i, j], whatever the layout of its load. The hardware's
-element [i, j] is F[i, j] in layout "row_major" and F[j, i] in "col_major": a product reads each of its operands by the
-layout with which it was loaded, and nothing else.
+A fragment of `mma.*` is the matrix that the program has; its scope says in which layout, and whether rows and columns
+are exchanged for the product. A fragment of `wmma` keeps its elements as they are in memory, F[i, j] = A[i, j],
+whatever the layout of its load. The hardware's element [i, j] is F[i, j] in layout "row_major" and F[j, i] in
+"col_major": a product reads each of its operands by the layout with which it was loaded, and nothing else.
 """
 
 from __future__ import annotations
@@ -50,9 +51,19 @@ _OPERANDS = {
 
 
 def fragment_view(call: ir.Operation, number: int) -> ir.Value | None:
-    """The 16 x 16 elements, a view of a buffer, that an operand of a matrix function points to; None: it is not one."""
+    """The elements, a view of a buffer, that an operand of a matrix function points to: 16 x 16 of `wmma`, rows and
+    columns of `mma`. None: it is not one."""
     view = base_of(owner_op(call.operands[number]))
-    return view if view is not None and list(Buffer(view).shape) == [SIDE, SIDE] else None
+    if view is None:
+        return None
+    shape = Buffer(view).shape
+    fits = len(shape) == 2 and None not in shape if is_mma(view) else shape == [SIDE, SIDE]
+    return view if fits else None
+
+
+def is_mma(view: ir.Value) -> bool:
+    """Whether a view is of a fragment of `mma.sync`, whose layout its scope says."""
+    return Buffer(view).scope.startswith("mma.")
 
 
 def root_of_view(view: ir.Value) -> ir.Value:
@@ -74,6 +85,9 @@ def calls_on(buffer: ir.Value) -> Iterator[tuple[ir.Operation, int]]:
 def layout_of(call: ir.Operation, number: int) -> str:
     """The layout in which a call loads its fragment, or in which a product takes its operand by its description; "": it
     has none."""
+    view = base_of(owner_op(call.operands[number]))
+    if view is not None and is_mma(view):
+        return ""
     if matrix_function(call) == "tvm_load_matrix_sync":
         return attrs.get(call, attrs.LAYOUT, ROWS)
     if matrix_function(call) == "tvm_mma_sync" and number in (2, 4):
@@ -86,7 +100,7 @@ def described_layouts(call: ir.Operation, impl: Func, desc: Func) -> list[str]:
     "col_major" in C[i, j] += A[i, k] * B[j, k]. "": the description does not say it."""
     views = [fragment_view(call, number) for number in (0, 2, 4)]
     roots = [root for v in views if v is not None and (root := root_of_view(v)) in impl.args]
-    if len(roots) != len(views):
+    if len(roots) != len(views) or any(is_mma(root) for root in roots):
         return ["", ""]
     result, a, b = (_indices(desc, impl.args.index(r)) for r in roots)
     if len(result) != 2 or len(a) != 2 or len(b) != 2:
@@ -111,7 +125,7 @@ def expand_matrix_functions(module: ir.Module) -> None:
           call @tvm_load_matrix_sync(%F, .., %A, 64)     -->     %F[%i, %j] = %A[%i, %j]
         }                                                      } }
 
-    Calls on other shapes, other memory than a view of 16 x 16 elements, or fragments loaded in several layouts remain.
+    Calls on other shapes, other memory than a view of as many elements, or fragments loaded in several layouts remain.
     """
     calls = [op for op in walk.ops(module.operation) if matrix_function(op)]
     if not calls:
@@ -142,52 +156,71 @@ def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
     with ir.InsertionPoint(op), op.location:
         if name == "tvm_mma_sync":
             return _product(fragments, layouts)
-        if [constant_integer(op.operands[n]) for n in (1, 2, 3)] != [SIDE] * 3:
+        if not is_mma(fragments[0]) and [constant_integer(op.operands[n]) for n in (1, 2, 3)] != [SIDE] * 3:
             return False
+        dtype, shape = Buffer(fragments[0]).dtype, _shape(fragments[0])
         if name == "tvm_fill_fragment":
-            value = _filling(MatrixCallOp(op).value, Buffer(fragments[0]).dtype)
-            _emit_nest((SIDE, SIDE), lambda i, j: create.store(value, fragments[0], [i, j]))
+            value = _filling(MatrixCallOp(op).value, dtype)
+            _emit_nest(shape, lambda i, j: create.store(value, fragments[0], [i, j]))
             return True
-        memory = _memory(op)
+        memory = _memory(op, shape)
         if memory is None:
             return False
         if name == "tvm_load_matrix_sync":
-            _emit_nest((SIDE, SIDE), lambda i, j: create.store(create.load(memory, [i, j]), fragments[0], [i, j]))
+            _emit_nest(shape, lambda i, j: create.store(create.load(memory, [i, j]), fragments[0], [i, j]))
         else:
-            turned = attrs.get(op, attrs.LAYOUT, ROWS) == COLUMNS
-            _emit_nest((SIDE, SIDE), lambda i, j: create.store(
-                create.load(fragments[0], [j, i] if turned else [i, j]), memory, [i, j]))  # fmt: skip
+            turned, stored = attrs.get(op, attrs.LAYOUT, ROWS) == COLUMNS, Buffer(memory).dtype
+            _emit_nest(shape, lambda i, j: create.store(create.convert(
+                create.load(fragments[0], [j, i] if turned else [i, j]), stored, dtype), memory, [i, j]))  # fmt: skip
     return True
+
+
+def _shape(view: ir.Value) -> tuple[int, int]:
+    rows, columns = (n or 0 for n in Buffer(view).shape)
+    return rows, columns
 
 
 def _filling(value: ir.Value, dtype: str) -> ir.Value:
     """A value in the type of a fragment; a constant remains one: it needs no rounding when the program runs."""
     source = owner_op(value)
-    if isa(source, ConstantOp):
+    if isa(source, ConstantOp) and dtypes.is_float(dtype):
         return arith.constant(dtypes.to_mlir(dtype), ir.FloatAttr(source.attributes["value"]).value)
     return create.convert(value, dtype)
 
 
 def _product(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> bool:
     d, a, b, c = fragments
-    both = [layouts.get(root_of_view(v), {ROWS}) for v in (a, b)]
-    if any(len(of_one) > 1 for of_one in both):
+    turned = _turned(fragments, layouts)
+    if turned is None:
         return False
-    turned = [COLUMNS in of_one for of_one in both]
-    dtype = Buffer(d).dtype
+    dtype, (m, n) = Buffer(d).dtype, _shape(d)
+    depth = _shape(a)[0 if turned[0] else 1]
+    multiply, total_of = (arith.mulf, arith.addf) if dtypes.is_float(dtype) else (arith.muli, arith.addi)
 
     def add(i: Index, j: Index, k: Index) -> None:
         x = create.load(a, [k, i] if turned[0] else [i, k])
         y = create.load(b, [j, k] if turned[1] else [k, j])
-        factors = [create.convert(v, dtype) for v in (x, y)]
-        total = create.load(d, [i, j])
-        product = ir.Operation.create("arith.mulf", [total.type], factors).results[0]
-        create.store(ir.Operation.create("arith.addf", [total.type], [total, product]).results[0], d, [i, j])
+        factors = [create.convert(v, dtype, Buffer(of).dtype) for v, of in ((x, a), (y, b))]
+        create.store(total_of(create.load(d, [i, j]), multiply(*factors)), d, [i, j])
 
     if d != c:
-        _emit_nest((SIDE, SIDE), lambda i, j: create.store(create.load(c, [i, j]), d, [i, j]))
-    _emit_nest((SIDE, SIDE, SIDE), add)
+        _emit_nest((m, n), lambda i, j: create.store(create.load(c, [i, j]), d, [i, j]))
+    _emit_nest((m, n, depth), add)
     return True
+
+
+def _turned(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> list[bool] | None:
+    """Whether A and B have rows and columns exchanged; None: there is no product of them."""
+    d, a, b, c = fragments
+    if not is_mma(a):
+        both = [layouts.get(root_of_view(v), {ROWS}) for v in (a, b)]
+        return None if any(len(of_one) > 1 for of_one in both) else [COLUMNS in of_one for of_one in both]
+    scopes = [Buffer(v).scope.removesuffix("_trans") for v in fragments]
+    if scopes != ["mma.accumulator", "mma.matrix_a", "mma.matrix_b", "mma.accumulator"]:
+        return None
+    turned = [Buffer(v).scope.endswith("_trans") for v in (a, b)]
+    (m, depth), (k, n) = (_shape(v)[::-1] if t else _shape(v) for v, t in zip((a, b), turned, strict=True))
+    return turned if depth == k and _shape(d) == _shape(c) == (m, n) else None
 
 
 def _emit_nest(sizes: tuple[int, ...], write: Callable[..., object], indices: tuple[Index, ...] = ()) -> None:
@@ -200,14 +233,14 @@ def _emit_nest(sizes: tuple[int, ...], write: Callable[..., object], indices: tu
         _emit_nest(sizes, write, (*indices, Index.from_value(loop.var)))
 
 
-def _memory(op: ir.Operation) -> ir.Value | None:
-    """The view of 16 x 16 elements that a load or store accesses: from the first on, row by row."""
+def _memory(op: ir.Operation, shape: tuple[int, int]) -> ir.Value | None:
+    """The view of so many elements that a load or store accesses: from the first on, row by row."""
     pointed = address(owner_op(MatrixCallOp(op).pointer))
     start = None if pointed is None else owner_op(pointed[1])
     if pointed is None or start is None or not isa(start, StridedMetadataOp):
         return None
     view = pointed[0].value
-    if StridedMetadataOp(start).source != view or list(pointed[0].shape) != [SIDE, SIDE]:
+    if StridedMetadataOp(start).source != view or list(pointed[0].shape) != list(shape):
         return None
     strides, _ = ir.MemRefType(view.type).get_strides_and_offset()
     stride = MatrixCallOp(op).stride

@@ -26,7 +26,7 @@ WARP = 32
 
 MATRIX_FUNCTIONS = frozenset(("tvm_load_matrix_sync", "tvm_store_matrix_sync", "tvm_fill_fragment", "tvm_mma_sync"))
 """The functions that all lanes of a warp call together."""
-_SCOPE = re.compile(r"(wmma|m16n8k8)\.\w+")
+_SCOPE = re.compile(r"(wmma|mma|m16n8k8)\.\w+")
 
 
 def is_fragment(buffer: Buffer) -> bool:

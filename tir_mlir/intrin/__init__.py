@@ -46,6 +46,10 @@ def register_built_in(name: str) -> None:
         from tir_mlir.intrin import outer_products
 
         outer_products.register(name)
+    elif name.startswith("mma_"):
+        from tir_mlir.intrin import mma
+
+        mma.register(name)
     elif name.startswith("wmma_"):
         from tir_mlir.intrin import wmma
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.intrin.matrix_text import MatrixParam, intrinsic_text
 
 SIDE = 16
 WARP = 32
@@ -28,26 +29,6 @@ _TYPES = {"f16": "float16", "f32": "float32"}
 _START = "wmma_{}_16x16x16_"
 
 _FRAGMENT = "{0}.data, 16, 16, 16, {0}.elem_offset // 256 + {0}.elem_offset % 256 // 16"
-_TEXT = """
-@T.prim_func
-def desc({arguments}):
-{description}
-    with T.block("root"):
-        for {loops} in T.grid({extents}):
-            with T.block("update"):
-                {iters} = T.axis.remap("{kinds}", [{loops}])
-                {statement}
-
-
-@T.prim_func
-def impl({arguments}):
-{variables}{implementation}
-    with T.block("root"):
-        T.reads({reads})
-        T.writes({writes})
-        for tx in T.thread_binding(0, 32, "threadIdx.x"):
-            {call}
-"""
 
 
 def register(name: str) -> None:
@@ -96,68 +77,45 @@ def _intrinsics() -> Iterator[tuple[str, str]]:
             yield f"{_START.format('sync')}f16f16{sums}{trans}", _sync(dtype, bool(trans))
 
 
-def _param(name: str, dtype: str, scope: str, strides: bool = False) -> str:
-    facts = f'(16, 16), "{dtype}", align=64, offset_factor=16, scope="{scope}"'
-    facts += ", strides=[s1, s0]" if strides else ""
-    return f"    {name} = T.match_buffer({name.lower()}, {facts})"
+def _memory(dtype: str, scope: str) -> MatrixParam:
+    return MatrixParam((SIDE, SIDE), dtype, scope, SIDE, strided=True)
 
 
-def _text(memory: str, fragments: dict[str, tuple[str, str]], dtype: str, loops: str, **facts: str) -> str:
-    """The text of an intrinsic. memory: the scope of the parameter A with strides, "" without one; fragments: scope and
-    type of the others."""
-    names = [*("A" if memory else ""), *fragments]
-    fragment_params = [_param(name, type_, scope) for name, (scope, type_) in fragments.items()]
-    plain, strided = ([_param("A", dtype, memory, strides)] if memory else [] for strides in (False, True))
-    facts.setdefault("kinds", "S" * len(loops))
-    return _TEXT.format(
-        arguments=", ".join(f"{name.lower()}: T.handle" for name in names),
-        description="\n".join([*plain, *fragment_params]),
-        implementation="\n".join([*strided, *fragment_params]),
-        variables="    s1 = T.int32()\n    s0 = T.int32()\n" if memory else "",
-        loops=", ".join(loops),
-        iters=", ".join(f"v{loop}" for loop in loops),
-        extents=", ".join("16" for _ in loops),
-        **facts,
-    )
+def _fragments(name: str, dtype: str) -> MatrixParam:
+    return MatrixParam((SIDE, SIDE), dtype, f"wmma.{name}", SIDE)
 
 
 def _load(matrix: str, trans: bool, memory: str) -> str:
     layout = "col_major" if trans else "row_major"
-    return _text(
-        memory,
-        {"C": (f"wmma.matrix_{matrix}", "float16")},
-        "float16",
-        "ij",
-        statement="C[vi, vj] = A[vi, vj]",
-        reads="A[0:16, 0:16]",
-        writes="C[0:16, 0:16]",
-        call=f'T.tvm_load_matrix_sync({_FRAGMENT.format("C")}, A.access_ptr("r"), s1, "{layout}")',
+    return intrinsic_text(
+        {"A": _memory("float16", memory), "C": _fragments(f"matrix_{matrix}", "float16")},
+        {"i": SIDE, "j": SIDE},
+        "C[vi, vj] = A[vi, vj]",
+        "A",
+        "C",
+        f'T.tvm_load_matrix_sync({_FRAGMENT.format("C")}, A.access_ptr("r"), s1, "{layout}")',
     )
 
 
 def _store(dtype: str, memory: str) -> str:
-    return _text(
-        memory,
-        {"C": ("wmma.accumulator", dtype)},
-        dtype,
-        "ij",
-        statement="A[vi, vj] = C[vi, vj]",
-        reads="C[0:16, 0:16]",
-        writes="A[0:16, 0:16]",
-        call=f'T.tvm_store_matrix_sync({_FRAGMENT.format("C")}, A.access_ptr("w"), s1, "row_major")',
+    return intrinsic_text(
+        {"A": _memory(dtype, memory), "C": _fragments("accumulator", dtype)},
+        {"i": SIDE, "j": SIDE},
+        "A[vi, vj] = C[vi, vj]",
+        "C",
+        "A",
+        f'T.tvm_store_matrix_sync({_FRAGMENT.format("C")}, A.access_ptr("w"), s1, "row_major")',
     )
 
 
 def _fill(dtype: str) -> str:
-    return _text(
+    return intrinsic_text(
+        {"C": _fragments("accumulator", dtype)},
+        {"i": SIDE, "j": SIDE},
+        f"C[vi, vj] = T.{dtype}(0)",
         "",
-        {"C": ("wmma.accumulator", dtype)},
-        dtype,
-        "ij",
-        statement=f"C[vi, vj] = T.{dtype}(0)",
-        reads="",
-        writes="C[0:16, 0:16]",
-        call=f"T.tvm_fill_fragment({_FRAGMENT.format('C')}, T.float32(0))",
+        "C",
+        f"T.tvm_fill_fragment({_FRAGMENT.format('C')}, T.float32(0))",
     )
 
 
@@ -166,16 +124,14 @@ def _sync(dtype: str, trans: bool) -> str:
     if dtype != "float16":
         lhs, rhs = (f'T.Cast("{dtype}", {operand})' for operand in (lhs, rhs))
     numbers = [f"{name}.data, {_FRAGMENT.format(name).split(', ', 4)[4]}" for name in "CABC"]
-    return _text(
-        "",
-        {"A": ("wmma.matrix_a", "float16"), "B": ("wmma.matrix_b", "float16"), "C": ("wmma.accumulator", dtype)},
-        dtype,
-        "ijk",
-        kinds="SSR",
-        statement=f"C[vi, vj] = C[vi, vj] + {lhs} * {rhs}",
-        reads="C[0:16, 0:16], A[0:16, 0:16], B[0:16, 0:16]",
-        writes="C[0:16, 0:16]",
-        call=f"T.tvm_mma_sync({', '.join(numbers)})",
+    params = {name: _fragments(f"matrix_{name.lower()}", "float16") for name in "AB"}
+    return intrinsic_text(
+        {**params, "C": _fragments("accumulator", dtype)},
+        {"i": SIDE, "j": SIDE, "k": SIDE},
+        f"C[vi, vj] = C[vi, vj] + {lhs} * {rhs}",
+        "CAB",
+        "C",
+        f"T.tvm_mma_sync({', '.join(numbers)})",
     )
 
 

@@ -113,8 +113,8 @@ class GPU(AnyTarget):
 
     @property
     def features(self) -> frozenset[str]:
-        """The instruction sets that it may lack: `wmma`, products of matrices by a warp; `cp.async`, copies to shared
-        memory that run while threads compute."""
+        """The instruction sets that it may lack: `wmma`, `mma`, products of matrices by a warp; `ldmatrix`, `stmatrix`,
+        their loads and stores; `cp.async`, copies to shared memory that run while threads compute."""
         return frozenset()
 
     def has(self, *features: str) -> bool:
@@ -210,13 +210,15 @@ class CUDA(GPU):
 
     @property
     def features(self) -> frozenset[str]:
-        least = {"wmma": 70, "cp.async": 80}
+        least = {"wmma": 70, "ldmatrix": 75, "mma": 80, "cp.async": 80, "stmatrix": 90}
         return frozenset(name for name, capability in least.items() if self.capability >= capability)
 
     @property
     def memories(self) -> Mapping[str, Memory]:
-        fragments = {f"wmma.{name}": Memory(0, 16, "warp") for name in ("matrix_a", "matrix_b", "accumulator")}
-        return {**super().memories, **(fragments if self.has("wmma") else {})}
+        operands = ["matrix_a", "matrix_b", "accumulator"]
+        names = {"wmma": operands, "mma": [*operands, "matrix_a_trans", "matrix_b_trans"]}
+        scopes = [f"{unit}.{name}" for unit in names if self.has(unit) for name in names[unit]]
+        return {**super().memories, **{scope: Memory(0, 16, "warp") for scope in scopes}}
 
     @property
     def shared_declared(self) -> int:

@@ -50,7 +50,7 @@ def nvvm_passes(bits: int, approximations: tuple[str, ...] = ("tir-lower-gpu-app
         approximations=approximations,
         own_math=("tir-lower-gpu-math",),
     )
-    return (*passes, "tir-lower-gpu-cp-async")
+    return (*passes, "tir-lower-gpu-cp-async", "tir-lower-gpu-ldmatrix")
 
 
 def stages(compilation: Compilation) -> list[Stage]:

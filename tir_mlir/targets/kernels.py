@@ -38,7 +38,10 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
         "tir-lower-ignored-annotations": {"device": "gpu"},
         "tir-lower-gpu-shuffles": {"warp": gpu.warp},
         "tir-lower-gpu-copy-groups": {"asynchronous": gpu.has("cp.async")},
-        "tir-lower-gpu-fragments": {"warp": gpu.warp if gpu.has("wmma") else 1},
+        "tir-lower-gpu-fragments": {
+            "warp": gpu.warp if gpu.has("wmma") else 1,
+            "features": " ".join(sorted(gpu.features)),
+        },
     }
 
 

@@ -46,7 +46,7 @@ def run(module: ir.Module) -> int:
         memref.global "private" @f.b : memref<4096xf32>      func.func @f(%A) { %b = memref.get_global @f.b ... }
 
     At most eight tiles of scope `amx.tile` are in use at once. A LoweringWarning names each buffer of scope `local` on
-    the heap, and of scope `wmma.*`, which no CPU has.
+    the heap, and of scopes `wmma.*`, `mma.*`, which no CPU has.
     An allocation in a loop would grow the stack with each iteration, or leak. A buffer allocated in each iteration
     carries no values between iterations, so one allocation serves all. Requires parallel loops to be `affine.parallel`.
     Returns the maximal constant-size heap use of a function, in bytes.
@@ -152,7 +152,7 @@ def _check_scope(op: ir.Operation, heap: str) -> None:
     """
     buffer = Buffer(op.results[0])
     text = f'{location_text(op)}: buffer "{buffer.name}" is in plain memory, not in scope "{buffer.scope}"'
-    if buffer.scope.startswith("wmma."):
+    if buffer.scope.startswith(("wmma.", "mma.")):
         warn(f"{text}: a CPU has no such registers; tensorize to an intrinsic of this CPU, or use another scope")
     elif buffer.scope == "local" and heap:
         where = f"{STACK_BUFFER} bytes of constant size, {STACK_TOTAL} in all"

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from tir_mlir.dialect.analysis.fragment_layouts import (
-    LDMATRIX,
-    LDMATRIX_TRANS,
     MMA_LAYOUTS,
     FragmentDifference,
     FragmentLayout,
     fragment_layout,
     fragment_tile,
+    ldmatrix_layout,
     rank,
 )
 from tir_mlir.ptx import fragments
@@ -79,15 +78,21 @@ def test_rank():
     assert [rank(rows) for rows in ([], [0], [1, 2, 3], [5, 3, 6], [1, 2, 4])] == [0, 0, 2, 2, 3]
 
 
+def ldmatrix(bits: int, trans: bool = False) -> FragmentLayout:
+    layout = ldmatrix_layout(bits, trans)
+    assert layout is not None
+    return layout
+
+
 def test_ldmatrix_serves_operands():
-    four = FragmentLayout.parse(LDMATRIX).tiled((16, 16))
+    four = ldmatrix(16).tiled((16, 16))
     a = fragment_layout("mma.matrix_a", "float16", (16, 16))
     assert four.first_difference(a) == FragmentDifference(0, 2, (0, 8), (8, 0))  # its matrices are row by row
     assert four.register_order(a) == (0, 1, 4, 5, 2, 3, 6, 7)
-    trans = FragmentLayout.parse(LDMATRIX_TRANS).tiled((16, 8))
+    trans = ldmatrix(16, True).tiled((16, 8))
     b = fragment_layout("mma.matrix_b", "bfloat16", (16, 8))
     assert trans.first_difference(b) is None
-    plain = FragmentLayout.parse(LDMATRIX).tiled((16, 8))
+    plain = ldmatrix(16).tiled((16, 8))
     wrong = plain.first_difference(b)
     assert wrong is not None
     assert wrong.text("A", "B") == "lane 0, register 1: A[0, 1] is where B[1, 0] has to be"

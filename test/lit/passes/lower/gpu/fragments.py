@@ -11,11 +11,10 @@
 # CHECK: llvm.extractvalue %[[S]][0]
 # CHECK: affine.store %{{.*}}, %[[F]][0, 0]
 # CHECK: affine.store %{{.*}}, %[[F]][0, 7]
-# CHECK: nvvm.bar.warp.sync
+# CHECK-NOT: nvvm.bar.warp.sync
 # CHECK: affine.load %[[F]][0, 0]
 # CHECK: gpu.subgroup_mma_store_matrix %{{.*}}, %arg0[%{{.*}}, %c16{{.*}}] {leadDimension = 32 : index}
-# CHECK-NEXT: arith.constant -1
-# CHECK-NEXT: nvvm.bar.warp.sync
+# CHECK-NOT: nvvm.bar.warp.sync
 # CHECK-NOT: call
 # CHECK: tir.kind = "threadIdx.x"
 @T.prim_func
@@ -31,3 +30,94 @@ def copy(B: T.Buffer((16, 32), "float32")):
                 T.tvm_fill_fragment(F.data, 16, 16, 16, 0, T.float32(0))
             for tx in T.thread_binding(32, thread="threadIdx.x"):
                 T.tvm_store_matrix_sync(F.data, 16, 16, 16, 0, C.access_ptr("w"), C.strides[0], "row_major")
+
+
+# What lanes write otherwise: the warp is in step before the store, and before the next write of a lane.
+# CHECK-LABEL: func.func @filled
+# CHECK: affine.store
+# CHECK: nvvm.bar.warp.sync
+# CHECK: gpu.subgroup_mma_store_matrix
+# CHECK: nvvm.bar.warp.sync
+# CHECK: affine.store
+@T.prim_func
+def filled(B: T.Buffer((16, 16), "float32")):
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("tile"):
+            vb = T.axis.spatial(1, b)
+            T.reads()
+            T.writes(B[0:16, 0:16])
+            F = T.alloc_buffer((16, 16), "float32", scope="wmma.accumulator")
+            C = T.match_buffer(B[0:16, 0:16], (16, 16), strides=["s", 1])
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                if tx == 0:
+                    B[0, 0] = T.float32(1)
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_fill_fragment(F.data, 16, 16, 16, 0, T.float32(0))
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_store_matrix_sync(F.data, 16, 16, 16, 0, C.access_ptr("w"), C.strides[0], "row_major")
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                if tx == 0:
+                    B[0, 1] = T.float32(1)
+
+
+# A fragment of mma.sync: the layout is known, so lanes store their elements, pairs at once.
+# CHECK-LABEL: func.func @mma_store
+# CHECK: %[[F:.*]] = memref.alloc() {{.*}} : memref<2x4xf32, "local">
+# CHECK: affine.for %[[V:.*]] = 0 to 2 {
+# CHECK: %[[X:.*]] = affine.load %[[F]][0, %[[V]]]
+# CHECK: affine.store %[[X]], %arg0[%[[T:.*]] floordiv 4, (%[[T]] mod 4) * 2 + %[[V]]]
+# CHECK: tir.kind = "vectorized"
+# CHECK: affine.load %[[F]][0, %{{.*}} + 2]
+# CHECK: affine.store %{{.*}}, %arg0[%{{.*}} floordiv 4 + 8,
+# CHECK: affine.load %[[F]][1, %{{.*}}]
+@T.prim_func
+def mma_store(B: T.Buffer((16, 16), "float32")):
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("tile"):
+            vb = T.axis.spatial(1, b)
+            T.reads()
+            T.writes(B[0:16, 0:16])
+            F = T.alloc_buffer((16, 16), "float32", scope="mma.accumulator")
+            C = T.match_buffer(B[0:16, 0:16], (16, 16), strides=["s", 1])
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_fill_fragment(F.data, 16, 8, 16, 0, T.float32(0))
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_store_matrix_sync(F.data, 16, 8, 16, 0, C.access_ptr("w"), C.strides[0], "row_major")
+
+
+# Four matrices by one ldmatrix: a lane loads a row, and a conversion stands for the exchange. B is [16, 16]: two tiles.
+# CHECK-LABEL: func.func @mma_product
+# CHECK: %[[A:.*]] = memref.alloc() {{.*}} : memref<1x8xf16, "local">
+# CHECK: %[[B:.*]] = memref.alloc() {{.*}} : memref<2x4xf16, "local">
+# CHECK: %[[ROW:.*]] = vector.load %{{.*}} {alignment = 16 : i64} : memref<16x16xf16, "shared">, vector<8xf16>
+# CHECK: builtin.unrealized_conversion_cast %[[ROW]] : vector<8xf16> to !llvm.struct<(i32, i32, i32, i32)> {tir.ldmatrix = false}
+# CHECK: affine.store %{{.*}}, %[[A]][0, 7]
+# CHECK: {tir.ldmatrix = true}
+# CHECK: affine.store %{{.*}}, %[[B]][1, 3]
+# CHECK-COUNT-2: nvvm.mma.sync
+@T.prim_func
+def mma_product(X: T.Buffer((16, 16), "float16"), Y: T.Buffer((16, 16), "float32")):
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("tile"):
+            vb = T.axis.spatial(1, b)
+            T.reads(X[0:16, 0:16])
+            T.writes(Y[0:16, 0:16])
+            S = T.alloc_buffer((16, 16), "float16", scope="shared")
+            A = T.alloc_buffer((16, 16), "float16", scope="mma.matrix_a")
+            B = T.alloc_buffer((16, 16), "float16", scope="mma.matrix_b")
+            C = T.alloc_buffer((16, 16), "float32", scope="mma.accumulator")
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                for n in range(8):
+                    S[n * 2 + tx // 16, tx % 16] = X[n * 2 + tx // 16, tx % 16]
+            M = T.match_buffer(S[0:16, 0:16], (16, 16), "float16", strides=["s", 1], scope="shared")
+            D = T.match_buffer(Y[0:16, 0:16], (16, 16), strides=["t", 1])
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_load_matrix_sync(A.data, 16, 8, 16, 0, M.access_ptr("r"), M.strides[0], "row_major")
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_load_matrix_sync(B.data, 16, 8, 16, 0, M.access_ptr("r"), M.strides[0], "row_major")
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_fill_fragment(C.data, 16, 8, 16, 0, T.float32(0))
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_mma_sync(C.data, 0, A.data, 0, B.data, 0, C.data, 0)
+            for tx in T.thread_binding(32, thread="threadIdx.x"):
+                T.tvm_store_matrix_sync(C.data, 16, 8, 16, 0, D.access_ptr("w"), D.strides[0], "row_major")

@@ -1,0 +1,89 @@
+"""Products by `mma.sync` as kernels: all types and transpositions are right on the PTX machine; the rest is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness import mma_products, ptx
+
+from tir_mlir import build, interpret
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.target import CUDA
+
+TYPES = [
+    ("float16", "float32"), ("float16", "float16"), ("bfloat16", "float32"), ("float32", "float32"),
+    ("int8", "int32"), ("uint8", "int32"), ("float64", "float64"),
+]  # fmt: skip
+
+
+def check(dtype: str, sums: str, trans_a: bool, trans_b: bool, tiles=(2, 2, 2), warps=(1, 2), scope="shared"):
+    shape = tuple(n * side for n, side in zip(tiles, mma_products.INSTRUCTIONS[dtype], strict=True))
+    m, n, k = shape[0] * warps[0], shape[1] * warps[1], shape[2] * 2
+    func = mma_products.product(m, n, k, dtype, sums, trans_a, trans_b)
+    sch = mma_products.scheduled(func, shape, dtype, sums, trans_a, trans_b, warps, scope)
+    a, b = mma_products.operands(m, n, k, dtype, trans_a, trans_b)
+    c = np.full((m, n), -1, sums)
+    report = interpret(sch, a, b, c, target="sm_80")
+    np.testing.assert_array_equal(c, mma_products.expected(a, b, trans_a, trans_b, sums))
+    return sch, report
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("trans_b", [False, True])
+@pytest.mark.parametrize("trans_a", [False, True])
+@pytest.mark.parametrize(("dtype", "sums"), TYPES)
+def test_products_are_right(dtype, sums, trans_a, trans_b):
+    check(dtype, sums, trans_a, trans_b)
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("dtype", ["float16", "int8", "float64"])
+def test_operands_are_loaded_from_global_memory(dtype):
+    sch, _ = check(dtype, mma_products.SUMS.get(dtype, "float32"), False, False, scope="global")
+    assert "ldmatrix" not in build(sch, target="sm_80").assembly
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("tiles", [(1, 1, 1), (1, 3, 1), (3, 1, 2), (1, 2, 3)])
+def test_tiles_of_any_number(tiles):
+    check("float16", "float32", False, False, tiles, (1, 1))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("dtype", "sums"), TYPES)
+def test_schedules_are_verified_and_interpreted(dtype, sums):
+    sch, _ = check(dtype, sums, False, True)
+    assert sch.verify()
+    assert sch.verify(target="sm_80")
+
+
+def test_text_of_a_product(tmp_path):
+    """Four matrices a load; the warp is in step by barriers, but for the end of the loop."""
+    text = build(mma_products.scheduled(mma_products.product(64, 64, 64), (32, 32, 32)), target="sm_80").assembly
+    assert not ptx.assemble(text, tmp_path, "sm_80")
+    assert text.count("ldmatrix.sync.aligned.m8n8.x4.shared") == 4
+    assert text.count("ldmatrix.sync.aligned.m8n8.x4.trans.shared") == 4
+    assert text.count("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32") == 16
+    assert text.count("bar.warp.sync") == 1
+
+
+def test_an_older_chip_is_told_what_it_has():
+    sch = mma_products.scheduled(mma_products.product(64, 64, 64), (32, 32, 32))
+    assert "mma.accumulator" not in CUDA("sm_75").memories and "mma.accumulator" in CUDA("sm_80").memories
+    text = (
+        r"mma.m16n8k16, which GPUs have from sm_80 on; this one has wmma of 16 x 16 x 16 float16; fix: build for CUDA"
+    )
+    with pytest.raises(LoweringError, match=text):
+        build(sch, target="sm_75")
+
+
+def test_rows_that_are_not_aligned_are_refused():
+    sch = mma_products.scheduled(mma_products.product(64, 64, 64), (32, 32, 32))
+    sch.storage_align("A_shared", 0, 0, 8, 4)
+    with pytest.raises(
+        LoweringError, match="takes rows of A_shared that are 36 elements apart; the hardware takes mul"
+    ):
+        build(sch, target="sm_80")
+    sch = mma_products.scheduled(mma_products.product(64, 64, 64), (32, 32, 32))
+    sch.storage_align("A_shared", 0, 0, 8, 0)
+    build(sch, target="sm_80")
