@@ -94,7 +94,10 @@ implemented_in(
         },
         "tir_mlir.runtime.cache.store": {"maker_of": "tir_mlir.runtime.cache.fingerprint"},
         "tir_mlir.runtime.drivers.device_driver": {"default_driver": "tir_mlir.runtime.drivers.cuda"},
-        "tir_mlir.runtime.library": {"report_kernels": "tir_mlir.ptx.program"},
+        "tir_mlir.runtime.library": {
+            "report_kernels": "tir_mlir.ptx.program",
+            "predict_kernels": "tir_mlir.ptx.program",
+        },
         "tir_mlir.script.module": {
             "IRModule.from_linalg": "tir_mlir.script.linalg",
             "graph_function": "tir_mlir.graph.expressions.graph_function",

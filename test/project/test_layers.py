@@ -111,6 +111,7 @@ PARTS: dict[str, str] = {
     "passes.schedule.queries": "schedule schedule.inlining schedule.legality schedule.placement",
     "passes.schedule.reduction": "schedule schedule.caching schedule.edits schedule.inlining schedule.legality",
     "ptx.instructions": ".",
+    "ptx.prediction": ". instructions",
     "runtime.cache": "llvm tools",
     "runtime.call": "cache llvm",
     "runtime.drivers": ". cache call kernels llvm tools",

@@ -8,17 +8,20 @@ import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError, DeviceError, ToolError
+from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, DeviceError, ToolError
+from tir_mlir.errors import PtxError
 from tir_mlir.extensions import implement
 from tir_mlir.ptx.launching import launch as run_kernel
 from tir_mlir.ptx.parser import Module, parse
+from tir_mlir.ptx.prediction.program import ProgramPrediction, predict_launches
+from tir_mlir.ptx.prediction.tracing import TracedLaunch
 from tir_mlir.ptx.report import Report
 from tir_mlir.runtime import library
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
@@ -41,7 +44,7 @@ SHARED_BYTES = 227 << 10
 
 class MachineDriver:
     """Devices in NumPy: `count` of them, of one `chip`. one_block: only the first block of each launch runs, to count
-    what it does. reports: the machine's, of the launches so far."""
+    what it does. reports: the machine's, of the launches so far, which are `launches`."""
 
     is_machine = True
     name = "the PTX machine"
@@ -50,11 +53,13 @@ class MachineDriver:
         self._one_block = one_block
         self._devices = [DeviceInfo(n, "PTX machine", chip, SHARED_BYTES) for n in range(count)]
         self._memory: dict[int, tuple[int, np.ndarray]] = {}
+        self._sizes: dict[int, int] = {}  # of memory without contents
         self._unwritten: set[int] = set()  # memory of calls that nobody wrote
         self._next = _FIRST_ADDRESS
         self._streams: set[int] = {0}
         self._process = OneProcess()
         self.reports: list[Report] = []
+        self.launches: list[TracedLaunch] = []
 
     def check(self) -> None:
         self._process.check()
@@ -96,8 +101,24 @@ class MachineDriver:
         grid = (1, 1, 1) if self._one_block else launch.grid
         report = run_kernel(module, launch.kernel, grid, launch.block, args, launch.shared_bytes, unwritten=unwritten)
         report.grid = launch.grid
+        self.launches.append(self.describe_launch(module, launch, words))
         self._unwritten.difference_update(starts)
         self.reports.append(report)
+
+    def describe_launch(self, module: Module, launch: Launch, words: Sequence[int]) -> TracedLaunch:
+        """A launch without the contents of its arrays."""
+        kernel, parameters, arrays = module.kernels[launch.kernel], bytearray(), set()
+        for p, type_, word in zip(kernel.parameters, launch.types, words, strict=True):
+            parameters += bytes(-len(parameters) % p.alignment) + word.to_bytes(p.bytes, "little")
+            if type_ == "pointer":
+                arrays |= {(start, self.size_of(start)) for start in self._memory if self._is_in(start, word)}
+        return TracedLaunch(
+            kernel, launch.grid, launch.block, launch.shared_bytes, bytes(parameters), tuple(sorted(arrays))
+        )
+
+    def size_of(self, start: int) -> int:
+        """The bytes of an allocation."""
+        return self._memory[start][1].size
 
     def _refuse_overlap(self, what: str, addresses: Sequence[int]) -> None:
         """Two arguments in one allocation would be two memories."""
@@ -106,7 +127,7 @@ class MachineDriver:
             raise DeviceError(f"{what}: the PTX machine takes no arguments that overlap; pass copies")
 
     def _is_in(self, start: int, address: int) -> bool:
-        return start <= address < start + max(self._memory[start][1].size, 1)
+        return start <= address < start + max(self.size_of(start), 1)
 
     def _bytes_at(self, address: int, device: int, what: str) -> np.ndarray:
         """The bytes of an allocation from an address on."""
@@ -159,6 +180,28 @@ class MachineDriver:
         self._streams.remove(stream)
 
 
+class LaunchRecorder(MachineDriver):
+    """A driver that runs nothing: it keeps the launches, for which memory has addresses and sizes only."""
+
+    def start(self, device: int, module: Module, launch: Launch, stream: int, words: Sequence[int]) -> None:
+        self.launches.append(self.describe_launch(module, launch, words))
+
+    def allocate(self, device: int, size: int, stream: int) -> int:
+        address = super().allocate(device, 0, stream)
+        self._next += -(-size // _GAP) * _GAP
+        self._sizes[address] = size
+        return address
+
+    def size_of(self, start: int) -> int:
+        return self._sizes[start]
+
+    def copy_in(self, device: int, address: int, array: np.ndarray, stream: int) -> None:
+        pass
+
+    def copy_out(self, device: int, array: np.ndarray, address: int, stream: int) -> None:
+        pass
+
+
 class _MachineLauncher:
     """A launch of the machine."""
 
@@ -200,14 +243,24 @@ class KernelFacts:
 
 @dataclass
 class ProgramReport:
-    """A run of a function on the machine: the report of each launch, in order; the code of its kernels; seconds;
-    whether only the first block of each launch ran."""
+    """A run of a function on the machine: the report of each launch, in order; the code of its kernels; seconds of the
+    machine; whether only the first block of each launch ran; the launches without their data."""
 
     name: str
     launches: list[Report]
     code: KernelCode
     seconds: float = 0.0
     one_block: bool = False
+    traced: list[TracedLaunch] = field(default_factory=list)
+
+    def predict(self, gpu: str | None = None) -> ProgramPrediction:
+        """The time that a GPU is predicted to take. gpu: "H200", see `tir_mlir.ptx.prediction.CARDS`; default the usual
+        one of the chip.
+
+        Raises BuildError for a GPU whose rates are not known, PtxError for kernels that cannot be followed.
+        """
+        told = {name: facts.registers for name, facts in self.kernels.items() if facts.registers is not None}
+        return predict_launches(self.name, self.traced, told, self.code.chip, gpu)
 
     @cached_property
     def kernels(self) -> dict[str, KernelFacts]:
@@ -250,7 +303,13 @@ class ProgramReport:
         if not self.launches:
             return f"{self.name}: no kernel was started"
         head = "the first block of each launch\n\n" if self.one_block else ""
-        return head + "\n\n".join(f"{report}\n\nneeds {self._needs(report)}" for report in self.launches)
+        parts = [f"{report}\n\nneeds {self._needs(report)}" for report in self.launches]
+        try:
+            predicted = self.predict().launches
+        except (BuildError, PtxError) as error:
+            return "\n\n".join([head.strip(), *parts, f"no time is predicted: {error}"]).strip()
+        parts = [f"{part}\n{prediction}" for part, prediction in zip(parts, predicted, strict=True)]
+        return head + "\n\n".join(parts)
 
     def _needs(self, report: Report) -> str:
         kernel = replace(self.kernels[report.kernel], shared_bytes=report.shared_bytes)
@@ -271,7 +330,18 @@ def run(function: Any, args: Sequence[object], one_block: bool = False) -> Progr
     start = time.perf_counter()
     driver = MachineDriver(chip=function.code.code.chip, one_block=one_block)
     function.run(driver, args)
-    return ProgramReport(function.name, driver.reports, function.code.code, time.perf_counter() - start, one_block)
+    seconds = time.perf_counter() - start
+    return ProgramReport(function.name, driver.reports, function.code.code, seconds, one_block, driver.launches)
+
+
+@implement(library.predict_kernels)
+def predict_function(function: Any, args: Sequence[object], gpu: str | None) -> ProgramPrediction:
+    """The predicted time of a function of a library; without arguments, at the sizes that its signature says."""
+    code = function.code.code
+    driver = LaunchRecorder(chip=code.chip)
+    function.run(driver, args or sample_arguments(function.signature, filled=False))
+    registers = {name: used for name, (used, _) in _register_usage(code.text, code.chip).items()}
+    return predict_launches(function.name, driver.launches, registers, code.chip, gpu)
 
 
 def facts(text: str, chip: str, kernels: set[str]) -> dict[str, KernelFacts]:
@@ -302,8 +372,9 @@ def _register_usage(text: str, chip: str) -> dict[str, tuple[int, int]]:
     return {name: (int(used), int(spilled)) for name, spilled, used in _REGISTERS.findall(done.stdout + done.stderr)}
 
 
-def sample_arguments(signature: CallSignature, seed: int = 0) -> list[np.ndarray | float]:
+def sample_arguments(signature: CallSignature, seed: int = 0, filled: bool = True) -> list[np.ndarray | float]:
     """Arguments for a run that is only counted: small integers in floats, zeros in integers, which may be indices.
+    filled: else zeros everywhere, which take no time and no memory.
 
     Raises ArgumentError for a size that only a call knows.
     """
@@ -317,7 +388,7 @@ def sample_arguments(signature: CallSignature, seed: int = 0) -> list[np.ndarray
             continue
         if any(dim.symbols or dim.text == "?" for dim in param.dims):
             raise _unknown_size(signature, f"{param} has a size")
-        args.append(_sample(param, tuple(dim.value({}) for dim in param.dims), random))
+        args.append(_sample(param, tuple(dim.value({}) for dim in param.dims), random if filled else None))
     return args
 
 
@@ -325,10 +396,11 @@ def _unknown_size(signature: CallSignature, what: str) -> ArgumentError:
     return ArgumentError(f"{signature.name}: {what} that only a call knows; fix: pass arrays, lib.report(A, B, ...)")
 
 
-def _sample(param: BufferParam, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
+def _sample(param: BufferParam, shape: tuple[int, ...], random: np.random.Generator | None) -> np.ndarray:
     dtype = "uint16" if param.dtype == "bfloat16" else param.dtype
     strides = param.strides
-    values = random.integers(-3, 4, shape).astype(dtype) if dtype.startswith("float") else np.zeros(shape, dtype)
+    is_float = random is not None and dtype.startswith("float")
+    values = random.integers(-3, 4, shape).astype(dtype) if random and is_float else np.zeros(shape, dtype)
     if strides is None or None in strides:
         return values
     steps = [s or 0 for s in strides]

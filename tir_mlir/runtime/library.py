@@ -37,6 +37,12 @@ def report_kernels(function: Any, args: Sequence[object]) -> Any:  # Any: of `pt
     ...
 
 
+@extension_point
+def predict_kernels(function: Any, args: Sequence[object], gpu: str | None) -> Any:  # Any: as above
+    """The time that a GPU is predicted to take for a function of kernels."""
+    ...
+
+
 class Library(_FunctionTable):
     """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, or `lib(...)` if there is only one.
 
@@ -121,6 +127,19 @@ class Library(_FunctionTable):
             raise BuildError('this library has no kernels in PTX; fix: build(..., target="cuda")')
         name = _function_name(self, name)
         return report_kernels(self[name], positional_arguments(self[name].signature, args, named) if named else args)
+
+    def predict(self, *args: object, gpu: str | None = None, name: str | None = None, **named: object) -> Any:
+        """The time that a GPU would take for a call, predicted without one: what limits it, and what would help.
+
+        Some blocks of each launch are followed, without values, and scaled; registers are those of NVIDIA's assembler
+        where it is installed. gpu: "T4", "A100", "A100-80GB", "A10", "L4", "L40S", "H100" or "H200"; by default the
+        usual one of the chip. args: as for a call; only their shapes matter, and they may be left out if the signature
+        has all sizes. name: the function, if there are several. Raises BuildError for a GPU that is not known.
+        """
+        if not self._driver.is_ptx:
+            raise BuildError('this library has no kernels in PTX; fix: build(..., target="cuda")')
+        function = self[_function_name(self, name)]
+        return predict_kernels(function, positional_arguments(function.signature, args, named) if named else args, gpu)
 
     @property
     def source(self) -> str:

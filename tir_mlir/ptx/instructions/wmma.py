@@ -86,37 +86,73 @@ def _tile(ins: PtxInstruction, part: str, type_: str) -> WmmaTile:
     return WmmaTile(*{"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[part], type_)
 
 
-def _memory(
-    machine: Machine, ins: PtxInstruction, operands: tuple[str, ...], tile: WmmaTile
-) -> Callable[[np.ndarray], list[tuple[Space, np.ndarray, np.ndarray]]]:
-    """A function of lanes [warp, 32] -> memory and the flat position of each element [warp, rows, columns]."""
+@dataclass(frozen=True)
+class TileAccess:
+    """A load or store of a tile by a warp. positions: of each element [rows, columns] in `space`; chunks: the addresses
+    that lanes access, `CHUNK` bytes each; pitch: bytes between rows or columns."""
+
+    space: str
+    positions: np.ndarray
+    chunks: np.ndarray
+    pitch: int
+
+
+def tile_access(machine: Machine, ins: PtxInstruction) -> Callable[[np.ndarray], TileAccess]:
+    """A function of the lanes of a warp: what a `wmma.load` or `wmma.store` accesses."""
+    loads = "load" in ins.parts
+    tile = _tile(ins, ins.parts[2] if loads else "d", types_of(ins)[-1])
+    operands = ins.operands[1:] if loads else (ins.operands[0], *ins.operands[2:])
     address = machine.registers.address(operands[0], ins)
     stride = machine.registers.read(operands[1], "u32", ins) if len(operands) > 1 else None
     layout = next(p for p in ins.parts if p in ("row", "col"))
     named = space_of(ins)
     i, j = np.arange(tile.rows)[:, None], np.arange(tile.columns)[None]
+
+    def access(lanes: np.ndarray) -> TileAccess:
+        start = int(address(lanes[:1])[0])
+        is_shared = named == "shared" or (named is None and start >= WINDOWS["shared"])
+        start -= WINDOWS["shared"] if is_shared and named is None else 0
+        pitch = int(stride(lanes[:1])[0]) if stride else (tile.columns if layout == "row" else tile.rows)
+        positions = start + (i * pitch + j if layout == "row" else j * pitch + i) * tile.size
+        chunks = positions[:, :: CHUNK // tile.size].T if layout == "row" else positions[:: CHUNK // tile.size]
+        return TileAccess("shared" if is_shared else "global", positions, chunks.ravel(), pitch * tile.size)
+
+    return access
+
+
+def tile_counter(machine: Machine, ins: PtxInstruction) -> Callable[[np.ndarray, TileAccess], None]:
+    """A function that counts the accesses of a warp."""
+    named = space_of(ins)
     count = {s: machine.report.access(ins, s, CHUNK) for s in ([named] if named else ["shared", "global"])}
+
+    def add(lanes: np.ndarray, access: TileAccess) -> None:
+        for of_warp in np.array_split(access.chunks, -(-access.chunks.size // 32)):
+            count[access.space](lanes[: len(of_warp)], of_warp)
+
+    return add
+
+
+def _memory(
+    machine: Machine, ins: PtxInstruction, tile: WmmaTile
+) -> Callable[[np.ndarray], list[tuple[Space, np.ndarray, np.ndarray]]]:
+    """A function of lanes [warp, 32] -> memory and the flat position of each element [warp, rows, columns]."""
+    access_of, count = tile_access(machine, ins), tile_counter(machine, ins)
     verb = "reads" if "load" in ins.parts else "writes"
 
     def check_accesses(rows: np.ndarray) -> list[tuple[Space, np.ndarray, np.ndarray]]:
         accesses = []
         for lanes in rows:
-            start = int(address(lanes[:1])[0])
-            is_shared = named == "shared" or (named is None and start >= WINDOWS["shared"])
-            space = machine.spaces["shared" if is_shared else "global"]
-            start -= WINDOWS["shared"] if is_shared and named is None else 0
-            pitch = int(stride(lanes[:1])[0]) if stride else (tile.columns if layout == "row" else tile.rows)
+            access = access_of(lanes)
+            space = machine.spaces[access.space]
             machine.active = lanes
-            if pitch * tile.size % CHUNK:
+            if access.pitch % CHUNK:
+                pitch = access.pitch // tile.size
                 text = f"rows that are {pitch} elements of {tile.size} bytes apart, not a multiple of {CHUNK} bytes"
                 machine.fault(text, "alignment", lanes, 0)
-            positions = start + (i * pitch + j if layout == "row" else j * pitch + i) * tile.size
-            chunks = positions[:, :: CHUNK // tile.size].T if layout == "row" else positions[:: CHUNK // tile.size]
-            for of_warp in np.array_split(chunks.ravel(), -(-chunks.size // 32)):
-                count[space.name](lanes[: len(of_warp)], of_warp)
-            every = np.tile(lanes, positions.size // 32)
+            count(lanes, access)
+            every = np.tile(lanes, access.positions.size // 32)
             machine.active = every
-            accesses.append((space, every, space.flat(every, positions.ravel(), tile.size, verb)))
+            accesses.append((space, every, space.flat(every, access.positions.ravel(), tile.size, verb)))
         return accesses
 
     return check_accesses
@@ -125,7 +161,7 @@ def _memory(
 def _load(machine: Machine, ins: PtxInstruction) -> Run:
     """`wmma.load.a.sync.aligned.row.shape.type {r...}, [address]{, stride}`."""
     tile = _tile(ins, ins.parts[2], types_of(ins)[-1])
-    addresses, write = _memory(machine, ins, ins.operands[1:], tile), tile.write(machine, ins, ins.operands[0])
+    addresses, write = _memory(machine, ins, tile), tile.write(machine, ins, ins.operands[0])
     pc = machine.position_of(ins)
 
     def run(rows: np.ndarray, members: np.ndarray) -> None:
@@ -142,8 +178,7 @@ def _load(machine: Machine, ins: PtxInstruction) -> Run:
 def _store(machine: Machine, ins: PtxInstruction) -> Run:
     """`wmma.store.d.sync.aligned.row.shape.type [address], {r...}{, stride}`."""
     tile = _tile(ins, "d", types_of(ins)[-1])
-    address, value, *stride = ins.operands
-    addresses, read = _memory(machine, ins, (address, *stride), tile), tile.read(machine, ins, value)
+    addresses, read = _memory(machine, ins, tile), tile.read(machine, ins, ins.operands[1])
     pc = machine.position_of(ins)
 
     def run(rows: np.ndarray, members: np.ndarray) -> None:
