@@ -213,7 +213,8 @@ def _box(buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]) ->
     for d in range(buffer.rank):
         low, extent = _bounds(relation, d, outer, buffer)
         size = buffer.shape[d]
-        if extent is not None and (size is None or extent < size):
+        moves = buffer.scope == "local" and extent == size and bool(low.values)  # registers have constant indices
+        if extent is not None and (size is None or extent < size or moves):
             mins[d], extents[d] = low, extent
     return mins, extents
 
@@ -295,8 +296,8 @@ def _kept_source_dims(view: ir.Operation) -> list[int] | None:
 
 
 def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
-    """Redirect every user of `old` to `new`, with indices shifted by `mins`. Requires `can_reindex`, or equal types."""
-    if old.type == new.type:
+    """Redirect every user of `old` to `new`, with indices shifted by `mins`. Requires `can_reindex`, or equal types and 0."""
+    if old.type == new.type and all(low.as_constant() == 0 for low in mins):
         old.replace_all_uses_with(new)
         return
     for user in dict.fromkeys(use.owner.operation for use in old.uses):

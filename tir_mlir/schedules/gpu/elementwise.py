@@ -70,10 +70,11 @@ def _fits(regions: Collection[RegionInfo], sizes: dict[str, int | None], order: 
     last = order[-1]
     if (sizes[last] or 1) % lanes:
         return False
-    return all(_row_fits(r, last, lanes) for r in regions)
+    return all(row_fits(r, last, lanes) for r in regions)
 
 
-def _row_fits(region: RegionInfo, last: str, lanes: int) -> bool:
+def row_fits(region: RegionInfo, last: str, lanes: int) -> bool:
+    """Whether so many adjacent values of an iter access whole vectors of a buffer, or the same element."""
     if not any(last in axis for axis in region.axes):
         return True
     *others, inner = region.axes

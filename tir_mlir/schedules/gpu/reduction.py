@@ -5,8 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
+from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import LARGE, along_memory, block_info, extents, iters, loops_by_iter
+from tir_mlir.schedules.gpu.elementwise import row_fits
 from tir_mlir.schedules.gpu.threads import THREADS, WARP, fuse_all
 
 PROCESSORS = 108
@@ -33,16 +36,16 @@ def reduction(sch: Schedule, block: BlockHandle) -> None:
     sizes = extents(info)
     count, length = (prod(sizes[n] or LARGE for n in names) for names in (results, sums))
     terms = fuse_all(sch, [loops[n] for n in sums])
+    lanes = _vector_lanes(info, sums, length)
+    threads = row_threads(count, length // lanes)
     if not results:
         sch.bind(sch.add_unit_loop(terms), "blockIdx.x")
-        _sum_rows(sch, terms, row_threads(1, length), 1)
+        _sum_rows(sch, block, terms, threads, lanes)
         return
     result = fuse_all(sch, [loops[n] for n in results])
     if inner in sums:
-        threads = row_threads(count, length)
-        rows = max(1, min(THREADS // threads, count))
-        _bind_results(sch, result, "threadIdx.y", rows)
-        _sum_rows(sch, terms, threads, 1)
+        _bind_results(sch, result, "threadIdx.y", max(1, min(THREADS // threads, count)))
+        _sum_rows(sch, block, terms, threads, lanes)
     else:
         _sum_columns(sch, result, terms, count, length)
 
@@ -63,9 +66,31 @@ def _bind_results(sch: Schedule, result: LoopHandle, axis: str, threads: int) ->
     sch.bind(inner, axis)
 
 
-def _sum_rows(sch: Schedule, terms: LoopHandle, threads: int, lanes: int) -> None:
-    _, inner = sch.split(terms, [None, threads])
+def _vector_lanes(info: BlockInfo, sums: list[str], length: int) -> int:
+    """The adjacent terms that a thread loads at once: 16 bytes of rows that start at multiples of 16 bytes."""
+    regions = [r for r in info.reads if any(sums[-1] in axis for axis in r.axes)]
+    lanes = max(1, 128 // max(8, *(bits(r.buffer.dtype) for r in regions)))
+    last = extents(info)[sums[-1]] or 1
+    while lanes > 1 and (
+        last % lanes or length < lanes * WARP or not all(row_fits(r, sums[-1], lanes) for r in regions)
+    ):
+        lanes //= 2
+    return lanes
+
+
+def _sum_rows(sch: Schedule, block: BlockHandle, terms: LoopHandle, threads: int, lanes: int) -> None:
+    """Share a row among threads, which load vectors of it to registers."""
+    if lanes == 1:
+        sch.bind(sch.split(terms, [None, threads])[1], "threadIdx.x")
+        return
+    _, inner, _ = sch.split(terms, [None, threads, lanes])
     sch.bind(inner, "threadIdx.x")
+    info = block_info(sch, block)
+    sums = iters(info, "R")
+    for name in dict.fromkeys(str(r) for r in info.reads if any(n in axis for axis in r.axes for n in sums)):
+        copy = sch.cache_read(block, name, "local")
+        sch.compute_at(copy, inner)
+        sch.vectorize(sch.get_loops(copy)[-1])
 
 
 def _sum_columns(sch: Schedule, result: LoopHandle, terms: LoopHandle, count: int, length: int) -> None:

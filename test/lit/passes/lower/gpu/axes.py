@@ -95,3 +95,33 @@ def across(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
                 with T.block("B"):
                     vi = T.axis.spatial(8, i)
                     B[vi] = L[vi]
+
+
+# -----
+
+
+# What a thread keeps of a ragged row has constant indices, also where one thread has a part as long as the row.
+# CHECK-LABEL: func.func @ragged
+# CHECK: affine.for %[[T:.*]] = 0 to 32 {
+# CHECK: affine.for %[[K:.*]] = 0 to 2 {
+# CHECK: affine.store %{{.*}}, %[[S:.*]][%[[K]] * 32] : memref<33xf32, "local">
+# CHECK: affine.for %[[J:.*]] = 0 to 2 {
+# CHECK: affine.load %[[S]][%[[J]] * 32] : memref<33xf32, "local">
+@T.prim_func
+def ragged(A: T.Buffer((33,), "float32"), B: T.Buffer((33,), "float32")):
+    for i in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("whole"):
+            vi = T.axis.spatial(1, i)
+            S = T.alloc_buffer((33,), "float32", scope="local")
+            for k in range(2):
+                for t in T.thread_binding(32, thread="threadIdx.x"):
+                    with T.block("S"):
+                        vj = T.axis.spatial(33, k * 32 + t)
+                        T.where(k * 32 + t < 33)
+                        S[vj] = A[vj]
+            for j in range(2):
+                for t in T.thread_binding(32, thread="threadIdx.x"):
+                    with T.block("B"):
+                        vj = T.axis.spatial(33, j * 32 + t)
+                        T.where(j * 32 + t < 33)
+                        B[vj] = S[vj] * T.float32(2)
