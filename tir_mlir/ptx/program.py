@@ -372,23 +372,28 @@ def _register_usage(text: str, chip: str) -> dict[str, tuple[int, int]]:
     return {name: (int(used), int(spilled)) for name, spilled, used in _REGISTERS.findall(done.stdout + done.stderr)}
 
 
-def sample_arguments(signature: CallSignature, seed: int = 0, filled: bool = True) -> list[np.ndarray | float]:
+def sample_arguments(
+    signature: CallSignature, seed: int = 0, filled: bool = True, sizes: Mapping[str, int] | None = None
+) -> list[np.ndarray | float]:
     """Arguments for a run that is only counted: small integers in floats, zeros in integers, which may be indices.
-    filled: else zeros everywhere, which take no time and no memory.
+    filled: else zeros everywhere, which take no time and no memory. sizes: values of shape variables.
 
     Raises ArgumentError for a size that only a call knows.
     """
-    random = np.random.default_rng(seed)
+    random, known = np.random.default_rng(seed), dict(sizes or {})
     args: list[np.ndarray | float] = []
     for param in signature.params:
         if not isinstance(param, BufferParam):
-            if param.is_index:
+            if param.is_index and param.name not in known:
                 raise _unknown_size(signature, f"{param.name} is a size")
+            if param.is_index:
+                args.append(known[param.name])
+                continue
             args.append(1.0 if param.dtype.startswith("float") else False if param.dtype == "bool" else 1)
             continue
-        if any(dim.symbols or dim.text == "?" for dim in param.dims):
+        if any(dim.text == "?" or not known.keys() >= set(dim.symbols) for dim in param.dims):
             raise _unknown_size(signature, f"{param} has a size")
-        args.append(_sample(param, tuple(dim.value({}) for dim in param.dims), random if filled else None))
+        args.append(_sample(param, tuple(dim.value(known) for dim in param.dims), random if filled else None))
     return args
 
 

@@ -5,7 +5,8 @@ import pytest
 from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, tune
-from tir_mlir.errors import BuildError, LoweringError, ScheduleError
+from tir_mlir.errors import BuildError, LoweringError, ScheduleError, TuneWarning
+from tir_mlir.target import CUDA
 from tir_mlir.tune import Database
 from tir_mlir.tune.records.record import subject
 from tir_mlir.tune.search.candidates import draw_candidate
@@ -46,8 +47,21 @@ def test_products_begin_with_the_tiles_of_the_library():
 
 
 def test_a_gpu_that_is_not_there_is_named():
-    with pytest.raises(BuildError, match=r"no NVIDIA GPU that can be used|kernels for sm_121 cannot be timed"):
+    with pytest.raises(BuildError, match=r"no rates are known of sm_121|kernels for sm_121 cannot be timed"):
         tune.tune(program("A:48x24 B:24x40 C:48x40", PRODUCT), target="sm_121")
+
+
+@pytest.mark.skipif(CUDA("sm_80").hindrance is None, reason="there is a GPU, which measures")
+def test_without_a_gpu_times_are_predicted_and_said_to_be(tmp_path):
+    product = program("A:128x32 B:32x128 C:128x128", each(
+        "C i:128 j:128 k:32R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"
+    ))  # fmt: skip
+    with pytest.warns(TuneWarning, match="times are predicted for A100, nothing was measured"):
+        best = tune.tune(product, target="sm_80", trials=3, seed=0, builders=2, work_dir=tmp_path)
+    assert best.is_predicted and "times are predicted for A100" in str(best)
+    assert best.record.machine == "predicted for A100" and best.statuses == ["ok"] * 3
+    assert best.seconds == build(best.schedule, target="sm_80").predict().seconds
+    assert best.seconds == min(trial.median for trial in best.trials)
 
 
 @pytest.mark.nightly

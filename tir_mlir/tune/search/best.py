@@ -58,6 +58,11 @@ class Best:
         return self._found.winner.origin == LIBRARY
 
     @property
+    def is_predicted(self) -> bool:
+        """Whether its times are predictions for a GPU that the machine does not have."""
+        return any(t.machine.startswith("predicted") for t in self.trials)
+
+    @property
     def gain(self) -> float | None:
         """How many times as fast as the library's choice; None if one of them was not measured."""
         return self.library_seconds / self.seconds if self.library_seconds and self.seconds else None

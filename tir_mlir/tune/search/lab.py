@@ -14,6 +14,7 @@ from tir_mlir.tune.boards.board_pool import BoardPool
 from tir_mlir.tune.trials.job import Job, Measurer, TrialLimits, job_of
 from tir_mlir.tune.trials.outcome import Outcome, Status
 from tir_mlir.tune.trials.pool import TrialPool
+from tir_mlir.tune.trials.predicting_measurer import PredictingMeasurer
 from tir_mlir.tune.trials.reference import Reference
 
 if TYPE_CHECKING:
@@ -49,12 +50,16 @@ class PoolLab:
         self.pool, self.sizes, self.options = pool, sizes, options
         self._crew = BoardPool(boards)
         self.reference: Reference | None = None
-        self.machine = ""
+        self.predicts: PredictingMeasurer | None = options.get("runner")
+        self.machine = "" if self.predicts is None else self.predicts.machine
         """What programs were compared on last, if not on this machine."""
         self._known: dict[tuple[str, Reference | None], Future[Outcome]] = {}
 
     def refer_to(self, program: Program, stand_in: Schedule | None) -> None:
-        """Compute what candidates are compared with. Raises NoReference if that is impossible."""
+        """Compute what candidates are compared with; predictions compute nothing. Raises NoReference if that is
+        impossible."""
+        if self.predicts is not None:
+            return
         job = self._job(program, None)
         try:
             self.reference = self.pool.reference(job, None if stand_in is None else self._job(stand_in, None))
@@ -109,9 +114,13 @@ def _repeat_outcome(earlier: Future[Outcome]) -> Future[Outcome]:
 
 
 def job_options(
-    target: AnyTarget | str | None, threads: int | None, timeout: float | None, seed: int | None
+    target: AnyTarget | str | None,
+    threads: int | None,
+    timeout: float | None,
+    seed: int | None,
+    runner: Measurer | None = None,
 ) -> dict[str, Any]:
     """The fields of all jobs of a search. timeout: CPU seconds that a build, and the runs, may take."""
     limits = TrialLimits() if timeout is None else TrialLimits(build=timeout, run=timeout)
     named = "llvm" if target is None else target
-    return {"target": named, "threads": threads, "limits": limits, "seed": seed or 0}
+    return {"target": named, "threads": threads, "limits": limits, "seed": seed or 0, "runner": runner}

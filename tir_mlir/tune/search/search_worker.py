@@ -124,6 +124,7 @@ class SearchWorker:
         options = Options(
             settings.trials, None, space, self.url, settings.sampler, settings.seed, settings.timeout, None,
             self.builders, settings.target, settings.threads, True, dict(settings.sizes), self.ssh, settings.space,
+            settings.card,
         )  # fmt: skip
         return Tuner(program_of(settings.program), options, listener, pool)
 

@@ -32,7 +32,8 @@ class StudySettings:
     defaults: how many candidates each of the default's decisions has, in order, by which a worker knows the space
         again.
     about: target and versions, in words.
-    boards: whether candidates run on boards. The rest is as for `tune.tune`.
+    boards: whether candidates run on boards.
+    card: the GPU for which times are predicted; "": they are measured. The rest is as for `tune.tune`.
     """
 
     program: str
@@ -46,6 +47,7 @@ class StudySettings:
     seed: int | None = None
     timeout: float | None = None
     boards: bool = False
+    card: str = ""
     about: str = ""
 
     def as_json(self) -> dict[str, object]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.calls import caller_of
-from tir_mlir.dialect.diagnostics import BuildError, TuneError, short_repr
-from tir_mlir.dialect.ir import enter_context, funcs, held_module
+from tir_mlir.dialect.diagnostics import BuildError, TuneError, TuneWarning, short_repr
+from tir_mlir.dialect.ir import enter_context, funcs, held_module, warn_at_user
+from tir_mlir.ptx.prediction.cards import find_card
 from tir_mlir.runtime.drivers.cuda import runs_on
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
@@ -24,7 +25,7 @@ from tir_mlir.tune.search.best import Best, search_of
 from tir_mlir.tune.search.candidates import Space
 from tir_mlir.tune.search.cluster_workers import ClusterWorkers, storage_of_cluster
 from tir_mlir.tune.search.samplers import sampler_of
-from tir_mlir.tune.search.tuner import Options, Tuner, builders_of
+from tir_mlir.tune.search.tuner import PREDICTED, Options, Tuner, builders_of
 from tir_mlir.tune.trials.pool import TrialPool
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ def tune(
     seed: of the sampler and the data. timeout: CPU seconds that building and running one candidate may take.
     stop_after: seconds after which no candidate is started. builders: processes that build side by side, default one a
     core. target, threads: as for `schedules`; for "cuda" candidates are kernels (`tune.spaces.kernels`), timed on the
-    GPU of this machine. sizes: values of shape variables that are measured. resume: go on with
-    what work_dir or storage has of this search; False: start again. progress: whether to show it; default: in a
-    terminal. ssh: names of boards, as ssh takes them, on which candidates run; target is their CPU.
+    GPU of this machine; without one they are ranked by predicted times, which the result says. sizes: values of shape
+    variables that are measured. resume: go on with what work_dir or storage has of this search; False: start again.
+    progress: whether to show it; default: in a terminal. ssh: names of boards, as ssh takes them, on which candidates
+    run; target is their CPU.
     cluster: a client of dask (`distributed.Client`); each of its workers takes part in the search while it runs, by a
     storage in PostgreSQL. Workers may come and go, and scheduler and database may be restarted.
 
@@ -99,10 +101,13 @@ def tune(
     Raises TuneError: a wrong option, optuna or a sampler's package missing, a storage that is gone, a disk that is
     full; what was tried is kept, and the same call goes on.
     """
+    gpu, card = _resolve_gpu(target)
+    if card:
+        warn_at_user(PREDICTED.format(card), TuneWarning)
     options = Options(
         trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
-        builders, _resolve_gpu(target), threads, resume, dict(sizes or {}), _hosts(ssh, target),
-        ends_workers=cluster is not None,
+        builders, gpu, threads, resume, dict(sizes or {}), _hosts(ssh, target),
+        card=card, ends_workers=cluster is not None,
     )  # fmt: skip
     if not isinstance(resume, bool):
         raise TuneError(f"resume is True or False, not {resume!r}")
@@ -128,18 +133,21 @@ def _workers_of(cluster: object, options: Options) -> AbstractContextManager[obj
     return ClusterWorkers(cluster, url, spaces)
 
 
-def _resolve_gpu(target: AnyTarget | str | None) -> AnyTarget | str | None:
-    """A target; one of a GPU by its chip. Raises BuildError for a GPU that is not that of this machine."""
+def _resolve_gpu(target: AnyTarget | str | None) -> tuple[AnyTarget | str | None, str]:
+    """A target, one of a GPU by its chip; and the card for which times are predicted, as this machine has no GPU, else
+    "". Raises BuildError for a GPU that is not that of this machine, or whose rates are not known."""
     way = "tune on a machine with one, or leave target out to tune for this CPU"
     gpu = ptx_target(target)
     if gpu is None:
         if not resolved(target).is_cpu:
             raise BuildError(f"kernels for target={short_repr(target)} cannot be timed; fix: {way}")
-        return target
+        return target, ""
+    if gpu.hindrance is not None:
+        return gpu, find_card(None, gpu.capability).name
     here = host_gpu(way)
     if not runs_on(gpu.chip, here.chip):
         raise BuildError(f"kernels for {gpu.chip} cannot be timed on {here.chip}; fix: target={here.chip!r}")
-    return gpu
+    return gpu, ""
 
 
 def _hosts(ssh: Sequence[str], target: AnyTarget | str | None) -> tuple[str, ...]:
@@ -251,6 +259,11 @@ class BestOfModule:
     def gain(self) -> float | None:
         """How many times as fast as the library's choice; None if one of them was not measured."""
         return self.library_seconds / self.seconds if self.library_seconds and self.seconds else None
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether its times are predictions for a GPU that the machine does not have."""
+        return any(best.is_predicted for best in self.functions.values())
 
     @property
     def trials(self) -> list[TrialResult]:

@@ -39,6 +39,7 @@ from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.spaces.kernels import kernels
 from tir_mlir.tune.spaces.library import library
 from tir_mlir.tune.trials.pool import TrialPool
+from tir_mlir.tune.trials.predicting_measurer import PredictingMeasurer
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -50,6 +51,7 @@ NEIGHBORS = 6
 UNKNOWN = 1.0
 """Seconds that a program counts with that was not measured."""
 LIBRARY_SPACE = "library"
+PREDICTED = "times are predicted for {}, nothing was measured: differences below 20 % say nothing"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class Options:
     ssh: tuple[str, ...] = ()
     named: str = ""
     """The name of the space in the process that began the search; "": its own name."""
+    card: str = ""
+    """The GPU for which times are predicted, as this machine has none; "": they are measured."""
     ends_workers: bool = False
     """Whether other processes are to leave the search when this one does."""
 
@@ -127,7 +131,8 @@ class Tuner:
         self.space = options.space or self.library
         self.about: Subject = subject(program, options.target, options.threads)
         self.database = None if options.work_dir is None else Database(options.work_dir, threads=options.threads)
-        jobs = job_options(options.target, options.threads, options.timeout, options.seed)
+        predicts = PredictingMeasurer(options.card) if options.card else None
+        jobs = job_options(options.target, options.threads, options.timeout, options.seed, predicts)
         self.lab = PoolLab(pool, options.sizes, boards_of(options.ssh), **jobs)
         self.records: dict[int, Record] = {}
 
@@ -219,7 +224,8 @@ class Tuner:
             text_of(self.program), options.trials, options.space_name,
             tuple((c.name, c.count) for c in self.defaults.choices), options.target, options.threads,
             tuple(sorted(options.sizes.items())), options.sampler if isinstance(options.sampler, str) else "tpe",
-            options.seed, options.timeout, bool(options.ssh), about=f"{about.target}; {versions}",
+            options.seed, options.timeout, bool(options.ssh), options.card,
+            about=f"{about.target}; {versions}",
         )  # fmt: skip
 
     @cached_property
@@ -247,7 +253,11 @@ class Tuner:
         sizes.
         """
         about, options = self.about, self.options
-        where = [*filter(None, [options.space_code]), *(["boards"] if options.ssh else [])]
+        where = [
+            *filter(None, [options.space_code]),
+            *(["boards"] if options.ssh else []),
+            *filter(None, [options.card]),
+        ]
         settings = sorted(about.versions.items()), options.space_name, sorted(options.sizes.items()), *where
         facts = repr((about.target, *settings))
         return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
@@ -319,7 +329,7 @@ class Tuner:
         log("INFO", "search: %s", text)
 
     def _notes(self, session: Session, winner: Candidate) -> list[str]:
-        notes = []
+        notes = [PREDICTED.format(self.options.card)] if self.options.card else []
         if session.results and not any(r.ok for r in session.results):
             first = min(session.results, key=lambda r: r.number)
             notes.append(f"no candidate of the space ran; trial {first.number}: {first.status}: {first.reason}")
