@@ -292,3 +292,11 @@ def ldmatrix_layout(bits: int, trans: bool = False) -> FragmentLayout | None:
     of so many bits."""
     text = _LDMATRIX.get((bits, trans))
     return None if text is None else FragmentLayout.parse(text)
+
+
+def vector_layout(dtype: str, axis: int) -> FragmentLayout:
+    """The layout of a tile of one value a row (axis 0) or column (axis 1) of accumulators, by the type of the values:
+    those of float64 are of 8 rows, all others of 16."""
+    tile = fragment_tile("mma.accumulator", dtype) or fragment_tile("mma.accumulator", "float32")
+    assert tile is not None
+    return tile.vector(axis)

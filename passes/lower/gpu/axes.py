@@ -8,7 +8,20 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, create, edit, is_symbol, owner_op, walk
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Constraint,
+    Func,
+    Index,
+    Loop,
+    at_end,
+    create,
+    edit,
+    is_fragment,
+    is_symbol,
+    owner_op,
+    walk,
+)
 from tir_mlir.dialect.ir.op_traits import accessed_memref, may_write
 from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocLikeOp, WriteOp, isa
 from tir_mlir.dialect.presburger import intervals
@@ -19,6 +32,7 @@ from tir_mlir.passes.lower.gpu.thread_tags import (
     is_block_kind,
     is_local,
     is_shared,
+    is_shared_by_lanes,
     kernel_nests,
 )
 from tir_mlir.passes.lower.memory.compact import compact
@@ -49,7 +63,7 @@ def run(module: ir.Module) -> None:
     for func in programs(module):
         for nest in kernel_nests(func):
             _BoundNest(func, nest).rewrite()
-        compact(func, considered=_is_indexed_by_thread)  # what several nests over one axis use, one thread uses
+        compact(func, _copies, _is_indexed_by_thread)  # what several nests over one axis use, one thread uses
 
 
 @dataclass
@@ -317,8 +331,15 @@ def _place_buffers(innermost: Loop, block_body: ir.Block) -> None:
         edit.move_before(op, first)
 
 
+def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool]:
+    """The loops that a buffer may be private to: lanes share the elements of fragments."""
+    return [not is_fragment(buffer) or not is_shared_by_lanes(op) for op in loops]
+
+
 def _is_indexed_by_thread(value: ir.Value) -> bool:
-    """Whether the variable of an axis is in an index of a local buffer, of which each thread has a copy."""
+    """Whether the variable of an axis may be in an index of a buffer, of which each thread or warp has a copy."""
+    if is_fragment(Buffer(value)):
+        return True
     accesses = [use.owner.operation for use in value.uses if isa(use.owner, AffineElementAccessOp)]
     values = {v for op in accesses for index in walk.access_indices(op) for v in index.values}
     return is_local(Buffer(value)) and any(is_axis(owner_op(v)) for v in values)

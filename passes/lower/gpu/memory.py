@@ -9,7 +9,15 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, Index, Loop, edit, is_fragment, is_loop, walk
 from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocOp, isa
 from tir_mlir.passes.lower.blocks.collapse_dims import joined_indices
-from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_local, is_shared, is_thread_axis, is_vthread, nest_of
+from tir_mlir.passes.lower.gpu.thread_tags import (
+    is_axis,
+    is_local,
+    is_shared,
+    is_shared_by_lanes,
+    is_thread_axis,
+    is_vthread,
+    nest_of,
+)
 from tir_mlir.passes.lower.memory.compact import compact
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -45,7 +53,7 @@ def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool] | N
     if is_shared(buffer):
         return [not is_thread_axis(op) and not is_vthread(op) for op in loops]
     if is_fragment(buffer):
-        return [Loop(op).kind != "threadIdx.x" for op in loops]
+        return [Loop(op).kind != "threadIdx.x" and not is_shared_by_lanes(op) for op in loops]
     if not is_local(buffer) and not _belongs_to_thread(buffer, loops):
         return None
     return [True] * len(loops)

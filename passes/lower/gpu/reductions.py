@@ -122,6 +122,7 @@ def _sum_of(update: Update) -> ThreadSum | None:
         for depth, lp in enumerate(loops)
         if lp.kind.startswith("threadIdx.")
         and lp.var not in selecting
+        and not _is_fixed(lp, store)
         and not all(_is_private(accessed_memref(s), lp, depth) for s in update.stores)
     ]
     if not threads:
@@ -144,6 +145,12 @@ def _sum_of(update: Update) -> ThreadSum | None:
             always = bool(inits) and _starts_all(inits[0], store, reduced)
             return ThreadSum(update, inits, top, threads, spatial, conditions, always)
     return None
+
+
+def _is_fixed(loop: Loop, store: ir.Operation) -> bool:
+    """Whether a condition lets a store run in one iteration only, as that of the first lane of a warp."""
+    conditions = [c for p in walk.parents(store) if isa(p, AffineIfOp) for c in constraints(p)]
+    return any(c.is_eq and c.index.drop_unused_values().values == (loop.var,) for c in conditions)
 
 
 def _is_private(value: ir.Value, loop: Loop, depth: int) -> bool:

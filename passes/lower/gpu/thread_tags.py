@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Func, Loop, is_loop, parents, walk
+from tir_mlir.dialect.ir import Buffer, Func, Loop, is_loop, owner_op, parents, walk
+from tir_mlir.dialect.ir.op_views import AffineIfOp, isa
 
 BLOCKS = ("blockIdx.z", "blockIdx.y", "blockIdx.x")
 THREADS = ("threadIdx.z", "threadIdx.y", "threadIdx.x")
@@ -61,6 +62,20 @@ def is_axis(op: ir.Operation) -> bool:
 
 def is_thread_axis(op: ir.Operation) -> bool:
     return is_axis(op) and Loop(op).kind in THREADS
+
+
+def first_lane(op: ir.Operation) -> Loop | None:
+    """The loop over `threadIdx.x` whose first index alone passes a condition; None for other ops."""
+    for c in walk.constraints(op) if isa(op, AffineIfOp) else ():
+        value = c.index.simplify().is_value()
+        if c.is_eq and value is not None and is_loop(owner_op(value)) and Loop(owner_op(value)).kind == "threadIdx.x":
+            return Loop(owner_op(value))
+    return None
+
+
+def is_shared_by_lanes(op: ir.Operation) -> bool:
+    """Whether an op is in a nest that the first lane runs for its warp, of which each lane gets a part."""
+    return any(first_lane(parent) is not None for parent in parents(op))
 
 
 def is_vthread(op: ir.Operation) -> bool:

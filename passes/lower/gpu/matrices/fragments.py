@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir.op_views import (
     isa,
 )
 from tir_mlir.passes.lower.gpu.matrices.calls import MatrixCall, location_prefix
+from tir_mlir.passes.lower.gpu.matrices.elements import lower_element_nests
 from tir_mlir.passes.lower.gpu.matrices.mma import lower_mma
 from tir_mlir.passes.lower.gpu.matrices.registers import FragmentRegisters
 from tir_mlir.passes.lower.gpu.matrices.warp_syncs import needed_syncs, sync_warp
@@ -37,26 +38,29 @@ def run(module: ir.Module, warp: int | str = 32, features: str = "mma ldmatrix")
           call @tvm_load_matrix_sync(%F, .., %A, 64)                   store the registers of %m in %F[0, ..]
         }
 
-    A fragment of a scope `mma.*` is loaded by `ldmatrix` or by loads of each lane, and multiplied by `mma.sync`.
-    The condition that the first lane stands for its warp is gone: all lanes run the op, after and before a
-    `bar.warp.sync` if it accesses memory that lanes access otherwise. warp: the lanes of a warp, 1 without matrix
-    functions. features: what the chip has besides wmma. Requires the form after
-    `tir-lower-gpu-barriers`. Errors: LoweringError for shapes, types and layouts that have no instruction.
+    A fragment of a scope `mma.*` is loaded by `ldmatrix` or by loads of each lane, and multiplied by `mma.sync`. Nests
+    that access single elements of fragments become loops over the registers of each lane, see
+    `elements.lower_element_nests`. The condition that the first lane stands for its warp is gone: all lanes run the op,
+    after and before a `bar.warp.sync` if it accesses memory that lanes access otherwise. warp: the lanes of a warp, 1
+    without matrix functions. features: what the chip has besides wmma. Requires the form after
+    `tir-lower-gpu-barriers`. Errors: LoweringError for shapes, types and layouts that have no instruction, and for
+    elements that another lane holds.
     """
     for func in programs(module):
         calls = [op for op in walk.ops(func.op) if matrix_function(op)]
         if calls and int(warp) != 32:
             where = "for NVIDIA's GPUs from sm_70 on only"
             raise LoweringError(f'{location_prefix(calls[0])} has code {where}; fix: build for CUDA("sm_80")')
-        if calls:
+        if calls or any(map(_is_allocation, walk.ops(func.op))):
             _lower(func, calls, frozenset(features.split()))
 
 
 def _lower(func: Func, calls: Sequence[ir.Operation], features: frozenset[str]) -> None:
     lanes = [_for_all_lanes(op) for op in calls]
     syncs = needed_syncs(func, calls)
-    allocs = [op for op in walk.ops(func.op) if isa(op, AllocLikeOp) and is_fragment(Buffer(op.results[0]))]
+    allocs = [op for op in walk.ops(func.op) if _is_allocation(op)]
     fragments: dict[ir.Value, FragmentRegisters] = {op.results[0]: FragmentRegisters.allocate(op) for op in allocs}
+    lower_element_nests(func, fragments)
     matrix_calls = [MatrixCall(op, fragments, loop) for op, loop in zip(calls, lanes, strict=True)]
     for call in matrix_calls:
         if call.name == "tvm_load_matrix_sync":
@@ -67,6 +71,11 @@ def _lower(func: Func, calls: Sequence[ir.Operation], features: frozenset[str]) 
         _drop_with_sources(call.op)
     for fragment in fragments.values():
         _drop_views(fragment.alloc)
+
+
+def _is_allocation(op: ir.Operation) -> bool:
+    """Whether an op allocates a buffer of fragments."""
+    return isa(op, AllocLikeOp) and is_fragment(Buffer(op.results[0]))
 
 
 def _lower_call(call: MatrixCall, features: frozenset[str], syncs: tuple[bool, bool]) -> None:

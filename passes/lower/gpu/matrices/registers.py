@@ -7,11 +7,13 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis.fragment_layouts import FragmentLayout, fragment_layout
+from tir_mlir.dialect.analysis.fragment_layouts import FragmentLayout, fragment_layout, vector_layout
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, create
 from tir_mlir.passes.lower.registry import location_text
 
+VECTOR_AXES = {"mma.row": 0, "mma.column": 1}
+"""Scopes of vectors with one value a row, or a column, of a matrix in fragments."""
 WMMA_SIDE = 16
 WMMA_KINDS = {"wmma.matrix_a": "AOp", "wmma.matrix_b": "BOp", "wmma.accumulator": "COp"}
 WMMA_REGISTERS = {("AOp", "float16"): 8, ("BOp", "float16"): 8, ("COp", "float16"): 4, ("COp", "float32"): 8}
@@ -41,7 +43,7 @@ class FragmentRegisters:
         buffer = Buffer(op.results[0])
         shape = [n or 0 for n in buffer.shape]
         if buffer.scope.startswith("mma."):
-            layout = _layout(op, buffer, shape)
+            layout = (_vector_layout if buffer.scope in VECTOR_AXES else _layout)(op, buffer, shape)
             tile, size = layout.tile, layout.registers
         else:
             layout, tile, size = None, (WMMA_SIDE, WMMA_SIDE), _wmma_size(op, buffer, shape)
@@ -54,9 +56,29 @@ class FragmentRegisters:
         return ir.MemRefType(self.registers.type).element_type
 
     @property
+    def dims(self) -> tuple[int, int]:
+        """The dimensions of rows and columns; -1 for that which a vector does not have."""
+        if self.scope not in VECTOR_AXES:
+            return len(self.shape) - 2, len(self.shape) - 1
+        long = next((d for d, n in enumerate(self.shape) if n != 1), 0)
+        return (long, -1) if VECTOR_AXES[self.scope] == 0 else (-1, long)
+
+    @property
     def grid(self) -> list[int]:
         """The tiles along each dimension."""
         return [*self.shape[:-2], *(n // side for n, side in zip(self.shape[-2:], self.tile, strict=True))]
+
+
+def _vector_layout(op: ir.Operation, buffer: Buffer, shape: list[int]) -> FragmentLayout:
+    """The layout of a tile of one value a row, or a column."""
+    layout = vector_layout(buffer.dtype, VECTOR_AXES[buffer.scope])
+    side = max(layout.tile)
+    if sum(n != 1 for n in shape) != 1 or prod(shape) % side:
+        raise LoweringError(
+            f'{location_text(op)}: buffer "{buffer.name}" of scope {buffer.scope} has shape {tuple(shape)}; fix: one '
+            f"dimension, a multiple of {side}"
+        )
+    return layout
 
 
 def _layout(op: ir.Operation, buffer: Buffer, shape: list[int]) -> FragmentLayout:

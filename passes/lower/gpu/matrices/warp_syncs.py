@@ -52,13 +52,13 @@ class _Ordered:
         self.written: set[Hashable] = set()
         self.accessed: set[Hashable] = set()
         for op in walk.ops(func.op):
-            for key in self._keys(op):
+            for key in self.keys(op):
                 if matrix_function(op) != _STORE:
                     self.accessed.add(key)
                 if isa(op, WriteOp) or matrix_function(op) == _STORE:
                     self.written.add(key)
 
-    def _keys(self, op: ir.Operation) -> list[Hashable]:
+    def keys(self, op: ir.Operation) -> list[Hashable]:
         """The memory that an op accesses, if lanes share it."""
         if matrix_function(op) in (_LOAD, _STORE):
             value = pointee(owner_op(MatrixCallOp(op).pointer))
@@ -74,14 +74,14 @@ class _Ordered:
     def _matters(self, op: ir.Operation) -> bool:
         """Whether the accesses of a matrix function have to be ordered with others."""
         name = matrix_function(op)
-        return any(key in (self.written if name == _LOAD else self.accessed) for key in self._keys(op))
+        return any(key in (self.written if name == _LOAD else self.accessed) for key in self.keys(op))
 
     def alone(self, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
         """The matrix functions, of ops in the order that they are passed, in front of which the warp is not in step."""
-        everything = {key for op in ops for inner in walk.ops(op) for key in self._keys(inner)}
+        everything = {key for op in ops for inner in walk.ops(op) for key in self.keys(inner)}
         open_, found = set(everything), []
         for op in ops:
-            name, keys = matrix_function(op), set(self._keys(op))
+            name, keys = matrix_function(op), set(self.keys(op))
             if isa(op, BarrierOp):
                 open_.clear()
             elif name in (_LOAD, _STORE) and self._matters(op):
@@ -91,5 +91,19 @@ class _Ordered:
                 open_ |= keys if name == _STORE else set()
             elif name is None:
                 inner_ops = list(walk.ops(op))
-                open_ |= {key for inner in inner_ops for key in self._keys(inner)}
+                open_ |= {key for inner in inner_ops for key in self.keys(inner)}
         return found
+
+
+class OrderedMemory:
+    """The memory of a function of which one part uses what another one writes."""
+
+    def __init__(self, func: Func):
+        self._ordered, self._func = _Ordered(func, has_distinct_buffers(func.op)), func
+
+    def matters(self, root: ir.Operation) -> bool:
+        """Whether what an op accesses has to be ordered with what the rest of the function accesses."""
+        ops = set(walk.ops(root))
+        inside = {key for op in ops for key in self._ordered.keys(op)}
+        outside = {key for op in walk.ops(self._func.op) if op not in ops for key in self._ordered.keys(op)}
+        return bool(inside & outside & self._ordered.written)

@@ -5,9 +5,23 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_warp_loop, matrix_function, walk
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Constraint,
+    Func,
+    Index,
+    Loop,
+    create,
+    edit,
+    is_fragment,
+    is_loop,
+    is_warp_loop,
+    matrix_function,
+    walk,
+)
 from tir_mlir.dialect.ir.fragments import WARP
-from tir_mlir.dialect.ir.op_views import AffineYieldOp, isa
+from tir_mlir.dialect.ir.op_traits import accessed_memref
+from tir_mlir.dialect.ir.op_views import AccessOp, AffineElementAccessOp, AffineYieldOp, isa
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 
@@ -20,7 +34,8 @@ def run(module: ir.Module) -> None:
         }                                          }
 
     So a call accesses memory once, for the proofs of the passes after it; `tir-lower-gpu-fragments` removes the
-    condition. A call outside of all loops over `threadIdx.x` gets one, as a warp makes it. Requires blocks to be
+    condition. A call outside of all loops over `threadIdx.x` gets one, as a warp makes it, and so does a nest of loops
+    over the elements of fragments, which the lanes will share. Requires blocks to be
     removed. Errors: LoweringError for a call in a loop over other threads than 32 lanes.
     """
     for func in programs(module):
@@ -31,6 +46,12 @@ def run(module: ir.Module) -> None:
                 edit.move_before(part, list(lanes.body.operations)[-1])
         for op in [op for op in walk.ops(func.op) if is_loop(op) and is_warp_loop(Loop(op))]:
             _guard(Loop(op))
+        for op in element_nests(func):
+            with ir.InsertionPoint(op), op.location:
+                lanes = create.loop("lane", 0, WARP, "threadIdx.x")
+            for part in [*_only_for(op), op]:
+                edit.move_before(part, list(lanes.body.operations)[-1])
+            _guard(lanes)
         for op in walk.ops(func.op):
             if (name := matrix_function(op)) and not _is_in_warp(op):
                 raise LoweringError(
@@ -67,3 +88,32 @@ def _threads_around(op: ir.Operation) -> list[Loop]:
 def _is_in_warp(op: ir.Operation) -> bool:
     loops = [Loop(parent) for parent in walk.parents(op) if is_loop(parent)]
     return bool(loops) and loops[0].kind == "threadIdx.x" and loops[0].const_extent == WARP
+
+
+def element_nests(func: Func) -> list[ir.Operation]:
+    """The nests, in no loop over `threadIdx.x`, that access single elements of fragments: the outermost loops whose
+    variables index fragments, without a call or threads in them."""
+    tops: dict[ir.Operation, None] = {}
+    for op in walk.ops(func.op):
+        if isa(op, AccessOp) and is_fragment(Buffer(accessed_memref(op)).root) and not _threads_around(op):
+            tops[_nest_around(op)] = None
+    return [op for op in tops if not any(parent in tops for parent in walk.parents(op))]
+
+
+def _nest_around(access: ir.Operation) -> ir.Operation:
+    top = access
+    for parent in walk.parents(access):
+        if any(
+            matrix_function(op) or (is_loop(op) and Loop(op).kind.startswith("threadIdx")) for op in walk.ops(parent)
+        ):
+            break
+        if is_loop(parent) and any(_selects(op, Loop(parent)) for op in walk.ops(parent)):
+            top = parent
+    return top
+
+
+def _selects(op: ir.Operation, loop: Loop) -> bool:
+    """Whether an op accesses a fragment at an index that a loop changes."""
+    if not isa(op, AffineElementAccessOp) or not is_fragment(Buffer(accessed_memref(op)).root):
+        return False
+    return any(index.uses(loop.var) for index in walk.access_indices(op))
