@@ -102,7 +102,7 @@ def test_the_scheduler_is_restarted(postgres, tmp_path):
     try:
         with distributed.Client(f"tcp://127.0.0.1:{port}", timeout=60) as client:
             with pytest.warns(TuneWarning, match="the cluster .* does not answer"), meanwhile(stop, start):
-                owners = search(postgres.get_uri(), client, 1500)
+                owners = search(postgres.get_uri(), client, 700)
         assert len(owners) >= 4
     finally:
         stop()
