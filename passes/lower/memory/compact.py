@@ -296,7 +296,10 @@ def _kept_source_dims(view: ir.Operation) -> list[int] | None:
 
 
 def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
-    """Redirect every user of `old` to `new`, with indices shifted by `mins`. Requires `can_reindex`, or equal types and 0."""
+    """Redirect every user of `old` to `new`, with indices shifted by `mins`.
+
+    Requires `can_reindex`, or equal types and shifts of 0.
+    """
     if old.type == new.type and all(low.as_constant() == 0 for low in mins):
         old.replace_all_uses_with(new)
         return
