@@ -126,7 +126,7 @@ PARTS: dict[str, str] = {
     "topi.nn": ". image",
     "schedule.trace": ".",
     "schedules.convolutions": ". products",
-    "schedules.products": ".",
+    "schedules.products": ". gpu",
     "schedules.gpu": ". rows",
     "schedules.programs": ". convolutions gpu products rows",
     "schedules.rows": ".",

@@ -22,7 +22,7 @@ from tir_mlir.schedules.block_queries import (
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import store_as
+from tir_mlir.schedules.operand_types import store_as
 from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.schedules.steps import all_or_nothing, merge_epilogue, parallelize, place_epilogue
 from tir_mlir.target import Target, chosen

@@ -11,7 +11,7 @@ from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, block_view
-from tir_mlir.schedules.products.contraction import reads_only_as
+from tir_mlir.schedules.operand_types import reads_only_as
 
 
 @dataclass(frozen=True)

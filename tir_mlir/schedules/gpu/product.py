@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
-from tir_mlir.dialect.ir import bits
+from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import RegionInfo
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, block_view
 from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
-from tir_mlir.schedules.gpu.product_axes import product_axes
+from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
+from tir_mlir.schedules.gpu.threads import WARP
 from tir_mlir.schedules.gpu.zero_tiles import read_tile, store_inside
+from tir_mlir.schedules.operand_types import reads_only_as, store_as
 from tir_mlir.target import GPU
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 GROUP = 4
 """Rows and columns of a group of sums: a thread reads as many numbers at once from shared memory."""
 PADDING = 4
-"""Numbers between the rows of a transposed tile, so that threads that write a column use different banks."""
+"""Numbers between the rows of a small transposed tile, so that threads that write a column use different banks; others
+are swizzled."""
 PROCESSORS = 108
 """Of an A100, as a typical number: a product has tiles for all of them if it is large enough."""
 
@@ -80,8 +83,7 @@ def product(
     """
     kept = {block_info(sch, b).name for b in sch.get_child_blocks(sch.get_block("root", sch.func_working_on))}
     axes = product_axes(sch, block)
-    sizes = [axes.extent(group) for group in axes.groups]
-    tile = tile or min(TILES, key=lambda t: t.cost(*sizes))
+    tile = tile or best_tiles(axes)[0]
     what = as_matrices(sch, block, axes)
     multiples = {"b": 1, "m": tile.m, "n": tile.n, "k": tile.k}
     reads = [str(r) for r in block_info(sch, block).reads]
@@ -103,6 +105,12 @@ def product(
         _share(sch, block, name, what, side, tile, k0, kept)
     sch.decompose_reduction(block, k0)
     sch.unroll(k1)
+
+
+def best_tiles(axes: ProductAxes) -> list[BlockTile]:
+    """The tiles, the best for the sizes of a product first."""
+    sizes = [axes.extent(group) for group in axes.groups]
+    return sorted(TILES, key=lambda tile: tile.cost(*sizes))
 
 
 def _lay_out_sums(sch: Schedule, what: MatrixProduct, back: BlockHandle, tile: BlockTile) -> None:
@@ -152,14 +160,23 @@ def _share(
     kept: set[str],
 ) -> None:  # fmt: skip
     """Copy a tile of an operand to shared memory, by all threads, 16 bytes at once; terms are its first dimension."""
-    region = next(r for r in block_info(sch, block).reads if str(r) == name)
+    info = block_info(sch, block)
+    region, sums = next(r for r in info.reads if str(r) == name), info.writes[0].buffer.dtype
     terms_last = region.axes[-1] == (_iter_of(sch, what, "k"),)
+    with enter_context():
+        widened = reads_only_as(block_view(sch, block), name, sums)
     copy = read_tile(sch, block, name, "shared", kept)
-    lanes = _lanes(sch, copy, side if not terms_last else tile.k, side * tile.k // tile.threads)
+    if widened:  # once for each element, not for each product
+        store_as(sch, copy, sums)
+    widest = max(bits(region.buffer.dtype), bits(sums))
+    lanes = _lanes(sch, copy, 128 // widest, side if not terms_last else tile.k, side * tile.k // tile.threads)
     sch.compute_at(copy, at)
     if terms_last:
         sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-1], i[-2]))
-        sch.storage_align(copy, 0, len(region.axes) - 2, 32, PADDING)
+        if side >= WARP:
+            sch.swizzle(copy, 0)
+        else:
+            sch.storage_align(copy, 0, len(region.axes) - 2, WARP, PADDING)
     fused = sch.fuse(*sch.get_loops(copy)[-2:])
     _, y, x, vector = sch.split(fused, [None, tile.rows, tile.columns, lanes])
     sch.bind(y, "threadIdx.y")
@@ -172,10 +189,9 @@ def _iter_of(sch: Schedule, what: MatrixProduct, role: str) -> str:
     return block_info(sch, what.block).iter_vars[what.roles.index(role)].name
 
 
-def _lanes(sch: Schedule, copy: BlockHandle, row: int, most: int) -> int:
-    """The elements that a thread copies at once: 16 bytes of rows that start at multiples of 16 bytes; else one."""
+def _lanes(sch: Schedule, copy: BlockHandle, lanes: int, row: int, most: int) -> int:
+    """The elements that a thread copies at once: `lanes` of rows that start at multiples of these; else fewer."""
     reads = block_info(sch, copy).reads
-    lanes = max(1, 128 // bits(reads[0].buffer.dtype))
     while lanes > 1 and (lanes > most or row % lanes or not all(_rows_are(r, lanes) for r in reads)):
         lanes //= 2
     return lanes

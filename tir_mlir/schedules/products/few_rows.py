@@ -10,7 +10,8 @@ from tir_mlir.intrin.dot_products import Dot, dot_of_lanes, is_shifted
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, iters, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import Contraction, num_elements, store_as
+from tir_mlir.schedules.operand_types import store_as
+from tir_mlir.schedules.products.contraction import Contraction, num_elements
 from tir_mlir.schedules.products.dequantization import LaneSplit, is_along, lane_split, shared_steps, source
 from tir_mlir.schedules.products.tile_sizes import STREAMS
 from tir_mlir.schedules.steps import inline, place_epilogue

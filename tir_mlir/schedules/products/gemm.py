@@ -17,12 +17,12 @@ from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.gpu.product import product
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
 from tir_mlir.schedules.products.dequantization import inline_each, is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_rows_gemm
 from tir_mlir.schedules.products.free_products import free_panels, free_tiles
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
-from tir_mlir.schedules.products.gemm_cuda import cuda_gemm
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels, sharing_rows
 from tir_mlir.schedules.products.gemv import gemv
@@ -70,7 +70,8 @@ def gemm(
     free: bool = False,
     epilogue: BlockHandle | None = None,
 ) -> Packing | None:
-    """Schedule a (batched) matrix product for a CPU; operands may be transposed. For a GPU, see `cuda_gemm`.
+    """Schedule a (batched) matrix product for a CPU; operands may be transposed. For a GPU, see
+    `tir_mlir.schedules.gpu.product`.
 
         for i, j, k in T.grid(m, n, k):                  for j_0, k_0: pack B[k_0, j_0]
             with T.block("C"): C += A * B      ->            for i_0 (parallel), j_1, i_1:
@@ -93,8 +94,8 @@ def gemm(
     """
     block = block_handle(sch, block)
     if (gpu := resolved(target).nvidia) is not None:
-        _refuse_for_gpus(gpu, threads=threads, packed=packed, free=free or None, epilogue=epilogue)
-        return cuda_gemm(sch, block, gpu)
+        _refuse_for_gpus(gpu, threads=threads, packed=packed, free=free or None)
+        return product(sch, block, gpu, epilogue)
     target = chosen(target)
     what = contraction(sch, block)
     options = Free(sch, block, free)

@@ -11,7 +11,8 @@ from tir_mlir.intrin.dot_products import Dot, dot_product, is_shifted
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import Contraction, store_as
+from tir_mlir.schedules.operand_types import store_as
+from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.grouped_packing import (
     copy_operand,
     pack_groups,

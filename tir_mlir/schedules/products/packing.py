@@ -16,7 +16,8 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.runtime.aligned_arrays import copy_into, empty
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE
-from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, store_as
+from tir_mlir.schedules.operand_types import store_as
+from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
 

@@ -10,8 +10,8 @@ from tir_mlir.dialect.diagnostics import ScheduleError, TirError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of, iters
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import contraction
-from tir_mlir.schedules.products.gemm_cuda import cuda_gemm, tiles_of
+from tir_mlir.schedules.gpu.product import best_tiles, product
+from tir_mlir.schedules.gpu.product_axes import product_axes
 from tir_mlir.schedules.steps import attempt
 from tir_mlir.target import CUDA
 
@@ -59,13 +59,13 @@ def _is_product(sch: Schedule, block: BlockHandle) -> bool:
 def _product(sch: Schedule, block: BlockHandle, free: Free, gpu: CUDA) -> bool:
     """By one of the tiles of `schedules.gemm`, from the best, or by tiles whose sizes are free."""
     try:
-        tiles = tiles_of(contraction(sch, block))
-    except ScheduleError:  # of integers, or of more than a product
+        tiles = best_tiles(product_axes(sch, block))
+    except ScheduleError:  # not a product
         tiles = []
     number = free.choice("tile", range(len(tiles) + 1), 0)
     if number == len(tiles):
         return _tile_product(sch, block, free)
-    cuda_gemm(sch, block, gpu, tiles[number])
+    product(sch, block, gpu, tile=tiles[number])
     return True
 
 

@@ -11,7 +11,8 @@ from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedules.products.contraction import contraction, store_as
+from tir_mlir.schedules.operand_types import store_as
+from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.steps import all_or_nothing
 
 SUM = main(
