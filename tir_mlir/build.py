@@ -30,6 +30,8 @@ from tir_mlir.targets.registry import back_end_of
 from tir_mlir.targets.stages import BuildOptions, Compilation, compile_program, library_names, refuse_options
 
 DRIVERS = ("jit", "tools", "object")
+GRAPH_TARGETS = frozenset({"cuda"})
+"""The kinds of targets, besides CPUs, that graphs are built for."""
 
 
 M_co = TypeVar("M_co", covariant=True)
@@ -202,8 +204,8 @@ def _refuse_for_graphs(target: AnyTarget, **options: bool) -> None:
     for name, value in options.items():
         if value:
             raise BuildError(f"{name} is not for graphs; fix: leave it out")
-    if not target.is_cpu:
-        raise BuildError(f"a {target.noun} is not for graphs; fix: leave target out, for this CPU")
+    if not target.is_cpu and target.kind not in GRAPH_TARGETS:
+        raise BuildError(f'{target.chip} is not for graphs; fix: leave target out, for this CPU, or target="cuda"')
 
 
 def _module(mod: object) -> ir.Module:

@@ -20,7 +20,7 @@ _kept: list[Any] = []
 
 def lending(array_type: type, current_stream: int = 0x70) -> type:
     """A type of such arrays that also lends them in native code, by DLPack's exchange API, as torch does."""
-    lend_type = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(tensors._DLPackTensor))
+    lend_type = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(tensors.DLPackTensor))
     stream_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 
     @lend_type
@@ -79,7 +79,7 @@ class DeviceArray:
         self._kept.append(of)
         if self.version is None:
             return _api.PyCapsule_New(ctypes.addressof(of), b"dltensor", None)
-        versioned = tensors._Versioned(self.version, 0, None, None, int(self.read_only), of)
+        versioned = tensors.VersionedTensor(self.version, 0, None, None, int(self.read_only), of)
         self._kept.append(versioned)
         return _api.PyCapsule_New(ctypes.addressof(versioned), b"dltensor_versioned", None)
 
@@ -89,7 +89,7 @@ class DeviceArray:
         shape, strides = (ctypes.c_int64 * rank)(*self.values.shape), (ctypes.c_int64 * rank)(*self.strides)
         self._kept = [shape, strides]
         code, bits = _CODES[self.values.dtype.kind], 8 * self.values.dtype.itemsize
-        return tensors._DLPackTensor(
+        return tensors.DLPackTensor(
             self.address, self.kind, self.device, rank, code, bits, 1, shape, strides, self.offset
         )
 

@@ -14,6 +14,11 @@ from tir_mlir.build import build_by_function
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import implement
 from tir_mlir.graph.compile import compile_graph, compiled_by_content
+from tir_mlir.graph.device.copy_kernels import copy_programs
+from tir_mlir.graph.device.device_library import device_library
+from tir_mlir.graph.device.device_model import DeviceModel
+from tir_mlir.graph.device.graph_program import GraphProgram
+from tir_mlir.graph.device.refuse_plan import refuse_plan
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import buffer_assignment
 from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
@@ -23,6 +28,7 @@ from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.model_weights import bound_weights, weight_functions
 from tir_mlir.graph.precision.quantize_weights import quantize_weights
+from tir_mlir.graph.units.kernels_unit import kernels_of_each
 from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
@@ -53,7 +59,7 @@ def build_model(
     with follow_build(f"build of {graph.name}") as followed_build, open_dump(dump, graph.name) as states:
         build = ModelBuild(graph=graph, options=options, states=states)
         build.timing.follow(followed_build)
-        build.run(STAGES)
+        build.run(STAGES if options.compiled_for.is_cpu else DEVICE_STAGES)
         return build.model()
 
 
@@ -105,6 +111,9 @@ class ModelBuild(StageValues):
 
     def model(self) -> Model:
         """The model of what the stages yield."""
+        if "kernels" in self.values:
+            program, weights = self.values["kernels"], self.values["weights"]
+            return DeviceModel(self.compiled_graph, program, self.library, weights, self.timing, self.options)
         return Model(self.compiled_graph, self.plan, self.library, self.values["weights"], self.timing, self.options)
 
 
@@ -126,7 +135,9 @@ def _compile(build: ModelBuild) -> Graph:
 def _plan_memory(build: ModelBuild) -> ExecutionPlan:
     with enter_context():
         plan = plan_graph(build.compiled_graph)
-    if build.runs_here:
+    if not build.options.compiled_for.is_cpu:
+        refuse_plan(plan, build.options.compiled_for.chip)
+    elif build.runs_here:
         check_packed(plan, build.options.libs)
     return plan
 
@@ -159,8 +170,24 @@ def _compile_program(build: ModelBuild) -> Library:
     return library
 
 
+def _compile_kernels(build: ModelBuild) -> GraphProgram:
+    """The functions of a plan, each by itself, and the copies at its end."""
+    callees = list(dict.fromkeys(call.callee for call in build.plan.calls))
+    module = build.compiled_graph.module
+    with enter_context():
+        functions = [module[name] for name in callees]
+    *kernels, copy_bytes, copy_words = kernels_of_each([*functions, *copy_programs()], build.options)
+    return GraphProgram(build.plan, dict(zip(callees, kernels, strict=True)), (copy_bytes, copy_words))
+
+
+def _device_library(build: ModelBuild) -> Library:
+    functions = list(build.values["kernels"].functions.values())
+    with enter_context():
+        return device_library(str(build.compiled_graph.module.mlir), functions, build.timing)
+
+
 def _compile_weight_functions(build: ModelBuild) -> dict[str, WeightFunction]:
-    target = build.options.target if build.runs_here else "llvm"
+    target = build.options.target if build.runs_here and build.options.compiled_for.is_cpu else "llvm"
     with built_as_given():
         return weight_functions(build.compiled_graph, replace(build.options, target=target, libs=()), build.states)
 
@@ -181,3 +208,11 @@ STAGES = (
 """How a graph becomes a model: the graph's own stages, then those of a program for its target, then weights."""
 CODE_STAGES = STAGES[2:-1]
 """Those that make code of a compiled graph, whatever its weights."""
+
+DEVICE_STAGES = (
+    *STAGES[:3],
+    Stage("", _compile_kernels, "kernels"),
+    Stage("", _device_library, "library"),
+    *STAGES[-2:],
+)
+"""The same for a GPU: each function by itself, then a list of launches."""

@@ -37,6 +37,7 @@ from tir_mlir.graph.units.unit_queries import options_key, start_workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
+from tir_mlir.target import resolved
 from tir_mlir.targets.stages import FAST, BuildOptions
 
 
@@ -50,6 +51,7 @@ class Stage:
         graph without any of these. None: it is run on each graph.
     saves: what it saves when the model runs is not worth its time where the model is to be ready soon.
     by_body: it changes one graph, so that it is run on each region of branches and loops as well.
+    for_cpus: what it does is of use to code for CPUs only; it is not run for GPUs.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Stage:
     only_for: frozenset[str | OperatorKind] | None = None
     saves: bool = False
     by_body: bool = False
+    for_cpus: bool = False
 
     @cached_property
     def options(self) -> list[str]:
@@ -107,6 +110,7 @@ STAGES: list[Stage] = [
         patches,
         frozenset({OperatorKind.CONVOLUTION}),
         by_body=True,
+        for_cpus=True,
     ),
     Stage("constants", "Make weights of constants; their values are not in the text", constants_to_weights),
     Stage("lift_weights", "Move what depends on weights only to a graph of its own", lift_weights),
@@ -115,10 +119,23 @@ STAGES: list[Stage] = [
         "fuse_ops", "Group products and row-wise operators with the pointwise ones around them", fuse_ops, by_body=True
     ),
     Stage("fuse_tir", "Make one TensorIR function of each group", fuse_tir),
-    Stage("pack_weights", "Store weights in the panels that products read", pack_weights),
+    Stage("pack_weights", "Store weights in the panels that products read", pack_weights, for_cpus=True),
     Stage("schedule", "Schedule each TensorIR function that the graph calls", schedule_functions),
-    Stage("scratch", "Plan the buffers of TensorIR functions with the memory of the graph", find_scratch, saves=True),
-    Stage("in_place", "Let functions write results where inputs were", mark_in_place, saves=True, by_body=True),
+    Stage(
+        "scratch",
+        "Plan the buffers of TensorIR functions with the memory of the graph",
+        find_scratch,
+        saves=True,
+        for_cpus=True,
+    ),
+    Stage(
+        "in_place",
+        "Let functions write results where inputs were",
+        mark_in_place,
+        saves=True,
+        by_body=True,
+        for_cpus=True,
+    ),
 ]
 """In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the
 text of the graph. After the last one, memory is planned and the graph is lowered to one function."""
@@ -148,6 +165,7 @@ def compile_graph(
     """
     check_type(graph, Graph, "compile_graph", "graph", "a Graph (from_torch, GraphBuilder make one)")
     options = options or BuildOptions(cache=False)
+    is_cpu = resolved(options.target).is_cpu
     first = 0 if resume_after is None else _number(resume_after) + 1
     last = len(STAGES) if until is None else _number(until) + 1
     has, scanned = frozenset[str | OperatorKind](), None
@@ -158,7 +176,7 @@ def compile_graph(
         if stage.only_for is not None and scanned is not graph:
             has, scanned = _nodes_of(graph), graph
         idle = stage.only_for is not None and has.isdisjoint(stage.only_for)
-        idle = idle or (stage.saves and options.optimize == FAST)
+        idle = idle or (stage.saves and options.optimize == FAST) or (stage.for_cpus and not is_cpu)
         lowered = graph if idle else stage(graph, options)
         if verify and not idle and not (comparison := lowered.verify(graph)):
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {comparison.difference}")

@@ -75,9 +75,6 @@ class Model:
         self.schedules = schedule_notes(graph)
         self.rounding = graph.rounding
         self.name = graph.name
-        run = joined_parts(graph.name, self.plan, library, self.sizes_of)
-        types = [*(type_ for _, type_ in plan.inputs), *plan.outputs]
-        self._run = _accept_bfloat16_tensors(run) if any(type_.dtype == "bfloat16" for type_ in types) else run
         self._inputs = [name for name, _ in self.plan.inputs]
         self._weights = weights
         self._frames = _Frames()
@@ -88,6 +85,13 @@ class Model:
             self._counts: dict[str, int] = attrs.get(graph.func.op, encoding.COUNTS, {})
             self._checks: list[str] = attrs.get(graph.func.op, encoding.CHECKS, [])
             self._nones: list[int] = attrs.get(graph.func.op, encoding.NONES, [])
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What calls need, whatever the shapes of their inputs."""
+        run = joined_parts(self.name, self.plan, self.library, self.sizes_of)
+        types = [*(type_ for _, type_ in self.plan.inputs), *self.plan.outputs]
+        self._run = _accept_bfloat16_tensors(run) if any(type_.dtype == "bfloat16" for type_ in types) else run
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -121,9 +125,7 @@ class Model:
         """What runs the model on inputs of these shapes in this thread; remembered."""
         if len(self._frames.made) >= SHAPES:
             self._frames.made.clear()
-        outputs, arena = self._new_frame(args, _is_torch(args))
-        sources = [self.plan.donated.get(number) for number in range(len(outputs))]
-        runner = caller(self._run, outputs, self._weights, arena, len(self._inputs), sources)
+        runner = self._runner(args)
         count = len(self._results)
         if self._checks:
             runner = checking_caller(runner, self.name, self._checks, count + len(self._counts))
@@ -133,6 +135,12 @@ class Model:
             runner = with_nones(runner, self._nones)
         self._frames.made[key] = runner
         return runner
+
+    def _runner(self, args: Sequence[Array]) -> Runner:
+        """What runs the function on inputs of these shapes."""
+        outputs, arena = self._new_frame(args, _is_torch(args))
+        sources = [self.plan.donated.get(number) for number in range(len(outputs))]
+        return caller(self._run, outputs, self._weights, arena, len(self._inputs), sources)
 
     def _new_frame(self, args: Sequence[Array], torch: bool) -> tuple[list[Callable[[], Array]], np.ndarray]:
         """How to make the outputs, and the arena, for inputs of these shapes."""

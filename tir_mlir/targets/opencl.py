@@ -18,8 +18,9 @@ from tir_mlir.runtime.drivers import opencl
 from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode
 from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.drivers.opencl import CHIP
-from tir_mlir.runtime.gpu.function import DeviceFunction, LoadedCode
+from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.runtime.gpu.host_program import HostProgram
+from tir_mlir.runtime.gpu.loaded_code import LoadedCode
 from tir_mlir.runtime.gpu.source import opencl_c, source_of
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import clang_codegen, files

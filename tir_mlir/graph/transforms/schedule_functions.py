@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 
 from tir_mlir.dialect.computation.float_operations import float_operations
 from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, enter_context, erase_symbol, funcs, symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.weight_callees import weight_callees
 from tir_mlir.graph.units.schedule_unit import ScheduledFunction, plain_schedules, schedules
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
-from tir_mlir.target import AnyTarget
+from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.targets.stages import FAST, FULL, BuildOptions
 
 SCHEDULE = "graph.schedule"
@@ -40,23 +43,32 @@ def schedule_functions(
 
     Functions with a schedule remain as they are. Warnings are kept at the function, see `schedule_notes`; those about
     records that do not apply are given as well. cache: keep schedules by the text of the function; not those of
-    records, which may change.
+    records, which may change. For a GPU, the functions of the graph that computes weights are scheduled for this CPU,
+    where it runs.
     """
     scheduled = graph.clone()
     module = scheduled.module.mlir
+    options = BuildOptions(target=target, threads=threads, cache=cache, optimize=optimize)
     with enter_context(), symbols_kept(module):
+        of_weights = frozenset[str]() if resolved(target).is_cpu else weight_callees(scheduled)
         callees = [f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR]
         functions = [scheduled.module[name] for name in dict.fromkeys(callees)]
         functions = [function for function in functions if SCHEDULE not in function.func.op.attributes]
-    if scheduled_programs.FINDER.get() is None or optimize == FAST:
-        options = BuildOptions(target=target, threads=threads, cache=cache, optimize=optimize)
+    here = [function for function in functions if function.name in of_weights]
+    _schedule_each(scheduled.module, here, replace(options, target="llvm"))
+    _schedule_each(scheduled.module, [f for f in functions if f.name not in of_weights], options)
+    return scheduled
+
+
+def _schedule_each(module: IRModule, functions: Sequence[PrimFunc], options: BuildOptions) -> None:
+    """Replace functions of a module by scheduled ones."""
+    if scheduled_programs.FINDER.get() is None or options.optimize == FAST:
         found = schedules(functions, options)
     else:
-        found = [_schedule_from_records(function, target, threads) for function in functions]
-    with enter_context(), symbols_kept(module):
+        found = [_schedule_from_records(function, options.target, options.threads) for function in functions]
+    with enter_context(), symbols_kept(module.mlir):
         for function, one in zip(functions, found, strict=True):
-            _put(scheduled.module, function.name, one)
-    return scheduled
+            _put(module, function.name, one)
 
 
 def with_plain_schedules(graph: Graph, target: AnyTarget | str, threads: int | None = None) -> Graph:

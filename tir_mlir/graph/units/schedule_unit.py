@@ -24,7 +24,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.schedules.programs.plain import plain
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.target import chosen
+from tir_mlir.target import chosen, resolved
 from tir_mlir.targets.stages import FAST, BuildOptions
 
 DIRECTLY = "written directly"
@@ -44,7 +44,8 @@ class ScheduledFunction:
 
 def schedules(functions: Sequence[PrimFunc], options: BuildOptions) -> list[ScheduledFunction]:
     """The schedules of functions."""
-    return _run_schedule_unit("write_or_schedule" if options.optimize == FAST else "schedule", functions, options)
+    is_fast = options.optimize == FAST and resolved(options.target).is_cpu
+    return _run_schedule_unit("write_or_schedule" if is_fast else "schedule", functions, options)
 
 
 def plain_schedules(functions: Sequence[PrimFunc], options: BuildOptions) -> list[ScheduledFunction]:

@@ -17,7 +17,7 @@ from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.target import AnyTarget, chosen
+from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.targets.stages import BuildOptions
 
 # The canonical text of a TensorIR function: equal functions of any models have equal text.
@@ -106,8 +106,8 @@ def decode_result(result: bytes) -> Any:
 def options_key(options: BuildOptions) -> str:
     """What functions are scheduled for, as text that is the same in every process."""
     target = options.target
-    cpu = chosen(target)
-    facts = [(f.name, getattr(cpu, f.name)) for f in fields(cpu)]
+    machine: Any = resolved(target)
+    facts = [(f.name, getattr(machine, f.name)) for f in fields(machine)]
     plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
     return f"{target if isinstance(target, str) else ''} {plain} {options.threads}"
 

@@ -38,6 +38,7 @@ from tir_mlir.runtime.gpu.host_program import (
     Scalar,
     bits_of,
 )
+from tir_mlir.runtime.gpu.loaded_code import LoadedCode
 
 # Where a call runs: the device and stream of its arrays; the checks of arguments on top of those of CPU calls.
 
@@ -134,23 +135,6 @@ PREPARED = 1024
 """Combinations of types, shapes and strides of a function whose launches are kept."""
 
 
-class LoadedCode:
-    """The code of a library on each device where it was called."""
-
-    def __init__(self, code: KernelCode):
-        self.code = code
-        self._lock = threading.Lock()
-        self._modules: dict[tuple[int, int], tuple[DeviceDriver, object]] = {}
-
-    def module_on_device(self, driver: DeviceDriver, device: int) -> object:
-        """The loaded module on a device."""
-        with self._lock:
-            key = id(driver), device
-            if key not in self._modules:
-                self._modules[key] = driver, driver.load(device, self.code)
-            return self._modules[key][1]
-
-
 _ReadyLaunch: TypeAlias = tuple[Launcher, list[int], list[tuple[int, DeviceBuffer | Scalar]]]
 
 
@@ -201,15 +185,17 @@ class _DeviceCall:
         return memory[source.number] if source.is_temporary else self.starts[source.number]
 
 
-class DeviceFunction:
+class KernelFunction:
     """A compiled function. Takes one array or number per parameter, by position or by name; results are written into
-    the arrays."""
+    the arrays.
 
-    def __init__(self, signature: CallSignature, program: HostProgram, code: LoadedCode):
-        self.signature, self.name = signature, signature.name
-        self.program, self.code = program, code
+    alignments: by number of a parameter, what the kernels take its address to be a multiple of, beyond its elements.
+    """
+
+    def __init__(self, signature: CallSignature, code: LoadedCode, alignments: Mapping[int, int]):
+        self.signature, self.name, self.code = signature, signature.name, code
         self._packer = DevicePacker(signature)
-        self._alignments = program.alignments
+        self._alignments = alignments
         self._ready: dict[Hashable, _Ready] = {}
         self._plans: fast_entry.Plans | None = None
         self._warned = False
@@ -247,7 +233,7 @@ class DeviceFunction:
         with driver.device_context(device), _copies(driver, device, stream, packed, args) as starts:
             for number, alignment in self._alignments.items():
                 self._packer.check_alignment(number, starts[number], alignment)
-            ready = self._get_or_prepare(driver, device, packed)
+            ready = self._get_or_prepare(driver, device, stream, packed)
             yield _DeviceCall(self.name, ready, device, stream, starts, packed.values), packed, is_copied
         del owners  # they keep the arrays alive
 
@@ -297,31 +283,31 @@ class DeviceFunction:
 
     # -- once per combination of shapes --------------------------------------------------------------------------------
 
-    def _get_or_prepare(self, driver: DeviceDriver, device: int, packed: PackedArguments) -> _Ready:
-        key = id(driver), device, packed.key
+    def _get_or_prepare(self, driver: DeviceDriver, device: int, stream: int, packed: PackedArguments) -> _Ready:
+        key = id(driver), device, packed.key, *self.bound_to(stream)
         ready = self._ready.get(key)
         if ready is None:
-            ready = self._prepare(driver, device, packed)
+            ready = self._prepare(driver, device, stream, packed)
             if len(self._ready) >= PREPARED:  # what native code knows remains: it may be using it
                 self._ready = {k: r for k, r in list(self._ready.items()) if r.native}
             self._ready[key] = ready
         return ready
 
-    def _prepare(self, driver: DeviceDriver, device: int, packed: PackedArguments) -> _Ready:
-        shapes = {slot.index: slot.tail[1 : 1 + len(slot.tail) // 2] for slot in packed.plan}
-        values: list[CallValue] = [shapes.get(n) for n in range(len(self.signature.params))]
-        for number, param in enumerate(self.signature.params):
-            if isinstance(param, ScalarParam) and param.is_index:
-                values[number] = packed.values[number]
-        call = self.program.prepare(values)
-        ready = _Ready(driver, call)
-        started = [launch for launch in call.launches if launch.blocks]
-        if started:  # a grid of 0 blocks starts nothing
-            module = self.code.module_on_device(driver, device)
-            ready.launches = [self._prepared_launch(driver, module, launch) for launch in started]
-        return ready
+    def bound_to(self, stream: int) -> tuple[int, ...]:
+        """What a prepared call is for besides its device and arguments: nothing, so that it serves all streams."""
+        return ()
 
-    def _prepared_launch(self, driver: DeviceDriver, module: object, prepared: PreparedLaunch) -> _ReadyLaunch:
+    def prepare_call(self, driver: DeviceDriver, device: int, stream: int, packed: PackedArguments) -> PreparedCall:
+        """The launches of a call with arguments of these shapes and sizes."""
+        raise NotImplementedError
+
+    def _prepare(self, driver: DeviceDriver, device: int, stream: int, packed: PackedArguments) -> _Ready:
+        call = self.prepare_call(driver, device, stream, packed)
+        started = [launch for launch in call.launches if launch.blocks]  # a grid of 0 blocks starts nothing
+        return _Ready(driver, call, [self._prepared_launch(driver, device, launch) for launch in started])
+
+    def _prepared_launch(self, driver: DeviceDriver, device: int, prepared: PreparedLaunch) -> _ReadyLaunch:
+        module = (prepared.code or self.code).module_on_device(driver, device)
         words = [0 if isinstance(a, (DeviceBuffer, Scalar)) else a for a in prepared.arguments]
         varying = [(n, a) for n, a in enumerate(prepared.arguments) if isinstance(a, (DeviceBuffer, Scalar))]
         return driver.launcher(module, prepared.launch), words, varying
@@ -336,6 +322,22 @@ class DeviceFunction:
             "for the kernels; pass arrays on the GPU (torch, cupy, jax) to avoid that. This is said once"
         )
         warn_at_user(text, UserWarning)
+
+
+class DeviceFunction(KernelFunction):
+    """A function of a program: its kernels are in one module."""
+
+    def __init__(self, signature: CallSignature, program: HostProgram, code: LoadedCode):
+        super().__init__(signature, code, program.alignments)
+        self.program = program
+
+    def prepare_call(self, driver: DeviceDriver, device: int, stream: int, packed: PackedArguments) -> PreparedCall:
+        shapes = {slot.index: slot.tail[1 : 1 + len(slot.tail) // 2] for slot in packed.plan}
+        values: list[CallValue] = [shapes.get(n) for n in range(len(self.signature.params))]
+        for number, param in enumerate(self.signature.params):
+            if isinstance(param, ScalarParam) and param.is_index:
+                values[number] = packed.values[number]
+        return self.program.prepare(values)
 
 
 @contextmanager

@@ -38,6 +38,7 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
 from tir_mlir.runtime.drivers.device_driver import Dim3, Launch
+from tir_mlir.runtime.gpu.loaded_code import LoadedCode
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _FORMATS = {"float32": "f", "float64": "d", "float16": "e"}
@@ -64,12 +65,17 @@ CallValue: TypeAlias = "tuple[int, ...] | float | None"
 """Of a parameter: the shape of a buffer, the value of a size, else None."""
 
 
+LaunchArgument: TypeAlias = "DeviceBuffer | Scalar | int"
+"""What a kernel is given: a buffer, a number of the call, or the bits of a constant."""
+
+
 @dataclass(frozen=True)
 class PreparedLaunch:
-    """A launch for given sizes. Each argument: a Memory, a Scalar, or the bits of a constant."""
+    """A launch for given sizes. code: what has the kernel; None: the code of the function that is called."""
 
     launch: Launch
-    arguments: tuple[DeviceBuffer | Scalar | int, ...]
+    arguments: tuple[LaunchArgument, ...]
+    code: LoadedCode | None = None
 
     @property
     def blocks(self) -> int:

@@ -27,7 +27,9 @@ NO_SYNCHRONIZATION = -1
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 
 
-class _DLPackTensor(ctypes.Structure):
+class DLPackTensor(ctypes.Structure):
+    """`DLTensor` of dlpack.h."""
+
     _fields_ = [
         ("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("device_id", ctypes.c_int32),
         ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
@@ -36,10 +38,12 @@ class _DLPackTensor(ctypes.Structure):
     ]  # fmt: skip
 
 
-class _Versioned(ctypes.Structure):
+class VersionedTensor(ctypes.Structure):
+    """`DLManagedTensorVersioned` of dlpack.h."""
+
     _fields_ = [
         ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("owner", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _DLPackTensor),
+        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", DLPackTensor),
     ]  # fmt: skip
 
 
@@ -111,16 +115,16 @@ def _capsule_calls() -> tuple[Callable[..., int], Callable[..., int]]:
     return api.PyCapsule_IsValid, api.PyCapsule_GetPointer
 
 
-def _contents(capsule: object) -> tuple[_DLPackTensor, int]:
+def _contents(capsule: object) -> tuple[DLPackTensor, int]:
     """The tensor of a capsule, which remains the owner, and its flags."""
     is_valid, pointer = _capsule_calls()
     if is_valid(capsule, b"dltensor_versioned"):
-        versioned = _Versioned.from_address(pointer(capsule, b"dltensor_versioned"))
+        versioned = VersionedTensor.from_address(pointer(capsule, b"dltensor_versioned"))
         if versioned.major != 1:
             raise BufferError(f"version {versioned.major} of DLPack is not supported, 1 is")
         return versioned.tensor, versioned.flags
     if is_valid(capsule, b"dltensor"):
-        return _DLPackTensor.from_address(pointer(capsule, b"dltensor")), 0
+        return DLPackTensor.from_address(pointer(capsule, b"dltensor")), 0
     raise BufferError("its __dlpack__ gives no tensor")
 
 

@@ -13,7 +13,8 @@ from fuzzing.kernels.machine import function_of
 from tir_mlir import ptx
 from tir_mlir.ptx.program import run
 from tir_mlir.runtime.drivers.device_driver import KernelCode
-from tir_mlir.runtime.gpu.function import DeviceFunction, LoadedCode
+from tir_mlir.runtime.gpu.function import DeviceFunction
+from tir_mlir.runtime.gpu.loaded_code import LoadedCode
 
 
 @dataclass(frozen=True)
