@@ -30,7 +30,7 @@ from tir_mlir.targets.registry import back_end_of
 from tir_mlir.targets.stages import BuildOptions, Compilation, compile_program, library_names, refuse_options
 
 DRIVERS = ("jit", "tools", "object")
-GRAPH_TARGETS = frozenset({"cuda"})
+GRAPH_TARGETS = frozenset({"cuda", "cuda-emulated"})
 """The kinds of targets, besides CPUs, that graphs are built for."""
 
 

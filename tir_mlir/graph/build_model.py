@@ -59,7 +59,12 @@ def build_model(
     with follow_build(f"build of {graph.name}") as followed_build, open_dump(dump, graph.name) as states:
         build = ModelBuild(graph=graph, options=options, states=states)
         build.timing.follow(followed_build)
-        build.run(STAGES if options.compiled_for.is_cpu else DEVICE_STAGES)
+        if (gpu := options.compiled_for.nvidia) is not None and gpu.emulated:
+            build.run(STAGES[:2])
+            build.options = replace(options, target="llvm")  # its kernels are loops now
+            build.run(STAGES[2:])
+        else:
+            build.run(STAGES if options.compiled_for.is_cpu else DEVICE_STAGES)
         return build.model()
 
 

@@ -21,6 +21,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, foreign_operators, kind_of
 from tir_mlir.graph.transforms.bodies import each_body
 from tir_mlir.graph.transforms.channels_last import channels_last
+from tir_mlir.graph.transforms.emulate import emulate
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.function_memory import find_scratch, mark_in_place
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
@@ -121,6 +122,7 @@ STAGES: list[Stage] = [
     Stage("fuse_tir", "Make one TensorIR function of each group", fuse_tir),
     Stage("pack_weights", "Store weights in the panels that products read", pack_weights, for_cpus=True),
     Stage("schedule", "Schedule each TensorIR function that the graph calls", schedule_functions),
+    Stage("emulate", "Make loops of a CPU of kernels, for an emulated GPU", emulate),
     Stage(
         "scratch",
         "Plan the buffers of TensorIR functions with the memory of the graph",

@@ -6,7 +6,7 @@ import math
 import re
 import struct
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -44,13 +44,14 @@ SHARED_BYTES = 227 << 10
 
 class MachineDriver:
     """Devices in NumPy: `count` of them, of one `chip`. one_block: only the first block of each launch runs, to count
-    what it does. reports: the machine's, of the launches so far, which are `launches`."""
+    what it does. memory: bytes of each device; None: no limit. reports: the machine's, of the launches so far, which
+    are `launches`."""
 
     is_machine = True
     name = "the PTX machine"
 
-    def __init__(self, count: int = 1, chip: str = "sm_90", one_block: bool = False):
-        self._one_block = one_block
+    def __init__(self, count: int = 1, chip: str = "sm_90", one_block: bool = False, memory: int | None = None):
+        self._one_block, self._limit = one_block, memory
         self._devices = [DeviceInfo(n, "PTX machine", chip, SHARED_BYTES) for n in range(count)]
         self._memory: dict[int, tuple[int, np.ndarray]] = {}
         self._sizes: dict[int, int] = {}  # of memory without contents
@@ -94,8 +95,9 @@ class MachineDriver:
         what = f"kernel {launch.kernel}"
         self._check(stream, what)
         pairs = list(zip(launch.types, words, strict=True))
-        self._refuse_overlap(what, [word for type_, word in pairs if type_ == "pointer"])
-        args = [self._bytes_at(w, device, what) if t == "pointer" else _number(t, w) for t, w in pairs]
+        self._refuse_overlap(what, {word for type_, word in pairs if type_ == "pointer"})
+        arrays = {w: self._bytes_at(w, device, what) for t, w in pairs if t == "pointer"}
+        args = [arrays[w] if t == "pointer" else _number(t, w) for t, w in pairs]
         starts = [word if type_ == "pointer" else 0 for type_, word in pairs]
         unwritten = [n for n, start in enumerate(starts) if start in self._unwritten]
         grid = (1, 1, 1) if self._one_block else launch.grid
@@ -120,8 +122,8 @@ class MachineDriver:
         """The bytes of an allocation."""
         return self._memory[start][1].size
 
-    def _refuse_overlap(self, what: str, addresses: Sequence[int]) -> None:
-        """Two arguments in one allocation would be two memories."""
+    def _refuse_overlap(self, what: str, addresses: Collection[int]) -> None:
+        """Two parts of one allocation would be two memories; the same part twice is one."""
         starts = [start for address in addresses for start in self._memory if self._is_in(start, address)]
         if len(set(starts)) < len(starts):
             raise DeviceError(f"{what}: the PTX machine takes no arguments that overlap; pass copies")
@@ -145,6 +147,11 @@ class MachineDriver:
 
     def allocate(self, device: int, size: int, stream: int) -> int:
         self._check(stream, f"{size:,} bytes of memory")
+        held = sum(memory.size for number, memory in self._memory.values() if number == device)
+        if self._limit is not None and held + size > self._limit:
+            raise DeviceError(
+                f"{size:,} bytes of memory of device {device}: {held:,} of its {self._limit:,} bytes are in use"
+            )
         address = self._next
         self._next += -(-(size + _GAP) // _GAP) * _GAP
         self._memory[address] = device, np.zeros(size, np.uint8)

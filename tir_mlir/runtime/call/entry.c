@@ -66,9 +66,10 @@ enum { BUFFER, SIZE, INTEGER, SINGLE, DOUBLE, BOOLEAN, UNSIGNED };
 typedef struct { word kind, number; object *name; } param;
 
 /* What a call starts on a GPU, as a plan prepared it. status: of the first start that failed after another one had not.
-   process: the one that may use the GPU. current_stream: DLPack's function of the package of the tensors. allocate,
-   release: of memory in the order of a stream, for the buffers of the function. Then, the bytes of each of these; for each
-   launch, its kernel, grid x y z, block x y z, bytes of shared memory, and a source and a value for each argument. */
+   process: the one that may use the GPU. current_stream: DLPack's function of the package of the tensors. bound: whether
+   the launches are for `stream` only, as memory that they work in is. allocate, release: of memory in the order of a
+   stream, for the buffers of the function. Then, the bytes of each of these; for each launch, its kernel, grid x y z, block
+   x y z, bytes of shared memory, and a source and a value for each argument. */
 typedef struct {
   word status, process;
   int (*this_process)(void);
@@ -76,6 +77,8 @@ typedef struct {
   int (*set_context)(void *);
   void *context;
   int (*current_stream)(int, int, void **);
+  word bound;
+  void *stream;
   word device, device_id;
   int (*start)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
   int (*allocate)(address *, address, void *);
@@ -274,21 +277,30 @@ static word start_all(kernels *k, word *args, void *stream, int *status) {
   return started;
 }
 
+/* Start kernels in the context of their device. Returns the driver's status; that of a start that failed after another
+   one had not is kept, as what was started must not be started again. Called without the lock of the interpreter. */
+int tir_start(kernels *k, word *args, void *stream) {
+  void *context = 0;
+  int status = k->get_context(&context);
+  if (!status && context != k->context) status = k->set_context(k->context);
+  const word started = status ? 0 : start_all(k, args, stream, &status);
+  if (context && context != k->context) k->set_context(context);
+  if (status && started) k->status = status;
+  return status;
+}
+
 /* Start the kernels of a plan on the stream of the tensors' package; 0 if `slow` has to do it, or to say why not. */
 static int start(const function *f, kernels *k, word *args) {
-  void *context = 0, *stream = 0;
+  void *stream = 0;
   if (k->this_process() != k->process || k->status) return 0;
   if (k->current_stream((int)k->device, (int)k->device_id, &stream)) {
     f->py->clear_error();
     return 0;
   }
+  if (k->bound && stream != k->stream) return 0;
   void *thread = f->py->release();
-  int status = k->get_context(&context);
-  if (!status && context != k->context) status = k->set_context(k->context);
-  const word started = status ? 0 : start_all(k, args, stream, &status);
-  if (context && context != k->context) k->set_context(context);
+  const int status = tir_start(k, args, stream);
   f->py->acquire(thread);
-  if (status && started) k->status = status; /* what was started must not be started again */
   return !status;
 }
 

@@ -5,6 +5,165 @@
 %struct.reach = type { i64, i64 }
 
 ; Function Attrs: nounwind
+define i32 @tir_start(ptr noundef %0, ptr noundef %1, ptr noundef %2) local_unnamed_addr #0 {
+  %4 = alloca ptr, align 8
+  %5 = alloca i32, align 4
+  call void @llvm.lifetime.start.p0(ptr nonnull %4) #3
+  store ptr null, ptr %4, align 8
+  call void @llvm.lifetime.start.p0(ptr nonnull %5) #3
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %7 = load ptr, ptr %6, align 8
+  %8 = call i32 %7(ptr noundef nonnull %4) #4
+  store i32 %8, ptr %5, align 4
+  %9 = icmp eq i32 %8, 0
+  br i1 %9, label %10, label %23
+
+10:                                               ; preds = %3
+  %11 = load ptr, ptr %4, align 8
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %13 = load ptr, ptr %12, align 8
+  %14 = icmp eq ptr %11, %13
+  br i1 %14, label %20, label %15
+
+15:                                               ; preds = %10
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %17 = load ptr, ptr %16, align 8
+  %18 = call i32 %17(ptr noundef %13) #4
+  store i32 %18, ptr %5, align 4
+  %19 = icmp eq i32 %18, 0
+  br i1 %19, label %20, label %23
+
+20:                                               ; preds = %10, %15
+  %21 = call fastcc i64 @start_all(ptr noundef nonnull %0, ptr noundef %1, ptr noundef %2, ptr noundef %5) #5
+  %22 = icmp ne i64 %21, 0
+  br label %23
+
+23:                                               ; preds = %3, %15, %20
+  %24 = phi i1 [ %22, %20 ], [ false, %15 ], [ false, %3 ]
+  %25 = load ptr, ptr %4, align 8
+  %26 = icmp eq ptr %25, null
+  br i1 %26, label %35, label %27
+
+27:                                               ; preds = %23
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %29 = load ptr, ptr %28, align 8
+  %30 = icmp eq ptr %25, %29
+  br i1 %30, label %35, label %31
+
+31:                                               ; preds = %27
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %33 = load ptr, ptr %32, align 8
+  %34 = call i32 %33(ptr noundef nonnull %25) #4
+  br label %35
+
+35:                                               ; preds = %31, %27, %23
+  %36 = load i32, ptr %5, align 4
+  %37 = icmp ne i32 %36, 0
+  %38 = select i1 %37, i1 %24, i1 false
+  br i1 %38, label %39, label %41
+
+39:                                               ; preds = %35
+  %40 = sext i32 %36 to i64
+  store i64 %40, ptr %0, align 8
+  br label %41
+
+41:                                               ; preds = %39, %35
+  call void @llvm.lifetime.end.p0(ptr nonnull %5) #3
+  call void @llvm.lifetime.end.p0(ptr nonnull %4) #3
+  ret i32 %36
+}
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
+declare void @llvm.lifetime.start.p0(ptr captures(none)) #1
+
+; Function Attrs: nounwind
+define internal fastcc i64 @start_all(ptr noundef %0, ptr noundef %1, ptr noundef %2, ptr noundef nonnull captures(none) %3) unnamed_addr #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 112
+  %7 = load i64, ptr %6, align 8
+  %8 = add nsw i64 %7, 1
+  %9 = alloca i64, i64 %8, align 16
+  %10 = getelementptr inbounds i64, ptr %5, i64 %7
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %12 = icmp sgt i64 %7, 0
+  br i1 %12, label %13, label %25
+
+13:                                               ; preds = %4, %21
+  %14 = phi i64 [ %22, %21 ], [ 0, %4 ]
+  %15 = load ptr, ptr %11, align 8
+  %16 = getelementptr inbounds nuw i64, ptr %9, i64 %14
+  %17 = getelementptr inbounds nuw i64, ptr %5, i64 %14
+  %18 = load i64, ptr %17, align 8
+  %19 = call i32 %15(ptr noundef nonnull %16, i64 noundef %18, ptr noundef %2) #4
+  store i32 %19, ptr %3, align 4
+  %20 = icmp eq i32 %19, 0
+  br i1 %20, label %21, label %46
+
+21:                                               ; preds = %13
+  %22 = add nuw nsw i64 %14, 1
+  %23 = load i64, ptr %6, align 8
+  %24 = icmp slt i64 %22, %23
+  br i1 %24, label %13, label %28, !llvm.loop !5
+
+25:                                               ; preds = %4
+  %26 = load i32, ptr %3, align 4
+  %27 = icmp eq i32 %26, 0
+  br i1 %27, label %28, label %60
+
+28:                                               ; preds = %21, %25
+  %29 = phi i64 [ 0, %25 ], [ %22, %21 ]
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 120
+  br label %31
+
+31:                                               ; preds = %28, %36
+  %32 = phi ptr [ %42, %36 ], [ %10, %28 ]
+  %33 = phi i64 [ %45, %36 ], [ 0, %28 ]
+  %34 = load i64, ptr %30, align 8
+  %35 = icmp slt i64 %33, %34
+  br i1 %35, label %36, label %46
+
+36:                                               ; preds = %31
+  %37 = call fastcc i32 @start_one(ptr noundef nonnull %0, ptr noundef %32, ptr noundef %1, ptr noundef %9, ptr noundef %2) #5
+  store i32 %37, ptr %3, align 4
+  %38 = getelementptr inbounds nuw i8, ptr %32, i64 64
+  %39 = load i64, ptr %38, align 8
+  %40 = shl i64 %39, 4
+  %41 = getelementptr i8, ptr %32, i64 %40
+  %42 = getelementptr i8, ptr %41, i64 72
+  %43 = icmp eq i32 %37, 0
+  %44 = zext i1 %43 to i64
+  %45 = add nuw nsw i64 %33, %44
+  br i1 %43, label %31, label %46, !llvm.loop !8
+
+46:                                               ; preds = %13, %31, %36
+  %47 = phi i64 [ %29, %31 ], [ %29, %36 ], [ %14, %13 ]
+  %48 = phi i64 [ %33, %31 ], [ %45, %36 ], [ 0, %13 ]
+  %49 = icmp eq i64 %47, 0
+  br i1 %49, label %60, label %50
+
+50:                                               ; preds = %46
+  %51 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  br label %52
+
+52:                                               ; preds = %50, %52
+  %53 = phi i64 [ %47, %50 ], [ %55, %52 ]
+  %54 = load ptr, ptr %51, align 8
+  %55 = add nsw i64 %53, -1
+  %56 = getelementptr inbounds i64, ptr %9, i64 %55
+  %57 = load i64, ptr %56, align 8
+  %58 = call i32 %54(i64 noundef %57, ptr noundef %2) #4
+  %59 = icmp eq i64 %55, 0
+  br i1 %59, label %60, label %52, !llvm.loop !9
+
+60:                                               ; preds = %52, %25, %46
+  %61 = phi i64 [ 0, %25 ], [ %48, %46 ], [ %48, %52 ]
+  ret i64 %61
+}
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
+declare void @llvm.lifetime.end.p0(ptr captures(none)) #1
+
+; Function Attrs: nounwind
 define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %1, i64 noundef %2, ptr noundef %3) local_unnamed_addr #0 {
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 24
   %6 = load ptr, ptr %5, align 8
@@ -14,7 +173,7 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
   br i1 %9, label %13, label %10
 
 10:                                               ; preds = %4
-  %11 = tail call fastcc i32 @run_named(ptr noundef nonnull %6, ptr noundef %1, i64 noundef %8, ptr noundef %3) #3
+  %11 = tail call fastcc i32 @run_named(ptr noundef nonnull %6, ptr noundef %1, i64 noundef %8, ptr noundef %3) #5
   %12 = icmp eq i32 %11, 0
   br i1 %12, label %35, label %20
 
@@ -25,7 +184,7 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
   br i1 %16, label %17, label %32
 
 17:                                               ; preds = %13
-  %18 = tail call fastcc i32 @run_known(ptr noundef nonnull %6, ptr noundef %1) #3
+  %18 = tail call fastcc i32 @run_known(ptr noundef nonnull %6, ptr noundef %1) #5
   %19 = icmp eq i32 %18, 0
   br i1 %19, label %32, label %20
 
@@ -88,9 +247,6 @@ define ptr @tir_vectorcall(ptr noundef readonly captures(none) %0, ptr noundef %
   ret ptr %57
 }
 
-; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
-declare void @llvm.lifetime.start.p0(ptr captures(none)) #1
-
 ; Function Attrs: nounwind
 define internal fastcc range(i32 0, 2) i32 @run_named(ptr noundef captures(none) %0, ptr noundef readonly captures(none) %1, i64 noundef range(i64 0, -9223372036854775808) %2, ptr noundef nonnull %3) unnamed_addr #0 {
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 16
@@ -134,7 +290,7 @@ define internal fastcc range(i32 0, 2) i32 @run_named(ptr noundef captures(none)
   store ptr %29, ptr %30, align 8
   %31 = add nuw nsw i64 %23, 1
   %32 = icmp eq i64 %31, %13
-  br i1 %32, label %18, label %22, !llvm.loop !5
+  br i1 %32, label %18, label %22, !llvm.loop !10
 
 33:                                               ; preds = %62, %20
   %34 = phi i64 [ %2, %20 ], [ %68, %62 ]
@@ -161,7 +317,7 @@ define internal fastcc range(i32 0, 2) i32 @run_named(ptr noundef captures(none)
   %51 = select i1 %50, i64 %49, i64 %2
   %52 = add nuw i64 %42, 1
   %53 = icmp eq i64 %52, %39
-  br i1 %53, label %72, label %41, !llvm.loop !8
+  br i1 %53, label %72, label %41, !llvm.loop !11
 
 54:                                               ; preds = %41, %33
   %55 = phi i64 [ %35, %33 ], [ %43, %41 ]
@@ -184,10 +340,10 @@ define internal fastcc range(i32 0, 2) i32 @run_named(ptr noundef captures(none)
   %67 = select i1 %66, i64 %65, i64 %2
   %68 = add nuw nsw i64 %34, 1
   %69 = icmp slt i64 %68, %39
-  br i1 %69, label %33, label %70, !llvm.loop !9
+  br i1 %69, label %33, label %70, !llvm.loop !12
 
 70:                                               ; preds = %62, %18, %16
-  %71 = call fastcc i32 @run_known(ptr noundef nonnull %0, ptr noundef nonnull %8) #3
+  %71 = call fastcc i32 @run_known(ptr noundef nonnull %0, ptr noundef nonnull %8) #5
   br label %72
 
 72:                                               ; preds = %54, %58, %48, %4, %70
@@ -202,8 +358,8 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %5 = alloca %struct.moment, align 8
   %6 = alloca %struct.moment, align 8
   %7 = alloca ptr, align 8
-  %8 = alloca ptr, align 8
-  %9 = alloca i32, align 4
+  %8 = alloca i32, align 4
+  %9 = alloca ptr, align 8
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %11 = load i64, ptr %10, align 8
   %12 = add nsw i64 %11, 1
@@ -216,7 +372,7 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %19 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %20 = load i64, ptr %19, align 8
   %21 = icmp sgt i64 %20, 0
-  br i1 %21, label %22, label %204
+  br i1 %21, label %22, label %214
 
 22:                                               ; preds = %2
   %23 = load i64, ptr %18, align 8
@@ -224,30 +380,28 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %25 = getelementptr inbounds nuw i8, ptr %0, i64 56
   br label %26
 
-26:                                               ; preds = %22, %197
-  %27 = phi i64 [ %23, %22 ], [ %201, %197 ]
-  %28 = phi i64 [ 0, %22 ], [ %202, %197 ]
+26:                                               ; preds = %22, %207
+  %27 = phi i64 [ %23, %22 ], [ %211, %207 ]
+  %28 = phi i64 [ 0, %22 ], [ %212, %207 ]
   %29 = load ptr, ptr %24, align 8
   %30 = load i64, ptr %25, align 8
   %31 = mul nsw i64 %30, %27
   %32 = getelementptr inbounds i64, ptr %29, i64 %31
   %33 = getelementptr inbounds nuw i8, ptr %32, i64 32
-  %34 = call fastcc i32 @fits(ptr noundef nonnull %0, ptr noundef nonnull %33, ptr noundef %1, ptr noundef %13, ptr noundef %17) #3
+  %34 = call fastcc i32 @fits(ptr noundef nonnull %0, ptr noundef nonnull %33, ptr noundef %1, ptr noundef %13, ptr noundef %17) #5
   %35 = icmp eq i32 %34, 0
-  br i1 %35, label %197, label %36
+  br i1 %35, label %207, label %36
 
 36:                                               ; preds = %26
   store i64 %27, ptr %18, align 8
   %37 = getelementptr inbounds nuw i8, ptr %32, i64 24
   %38 = load ptr, ptr %37, align 8
   %39 = icmp eq ptr %38, null
-  br i1 %39, label %114, label %40
+  br i1 %39, label %124, label %40
 
 40:                                               ; preds = %36
-  call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
-  store ptr null, ptr %7, align 8
-  call void @llvm.lifetime.start.p0(ptr nonnull %8) #5
-  store ptr null, ptr %8, align 8
+  call void @llvm.lifetime.start.p0(ptr nonnull %9) #3
+  store ptr null, ptr %9, align 8
   %41 = getelementptr inbounds nuw i8, ptr %38, i64 16
   %42 = load ptr, ptr %41, align 8
   %43 = call i32 %42() #4
@@ -255,246 +409,259 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %45 = getelementptr inbounds nuw i8, ptr %38, i64 8
   %46 = load i64, ptr %45, align 8
   %47 = icmp eq i64 %46, %44
-  br i1 %47, label %48, label %112
+  br i1 %47, label %48, label %122
 
 48:                                               ; preds = %40
   %49 = load i64, ptr %38, align 8
   %50 = icmp eq i64 %49, 0
-  br i1 %50, label %51, label %112
+  br i1 %50, label %51, label %122
 
 51:                                               ; preds = %48
   %52 = getelementptr inbounds nuw i8, ptr %38, i64 48
   %53 = load ptr, ptr %52, align 8
-  %54 = getelementptr inbounds nuw i8, ptr %38, i64 56
+  %54 = getelementptr inbounds nuw i8, ptr %38, i64 72
   %55 = load i64, ptr %54, align 8
   %56 = trunc i64 %55 to i32
-  %57 = getelementptr inbounds nuw i8, ptr %38, i64 64
+  %57 = getelementptr inbounds nuw i8, ptr %38, i64 80
   %58 = load i64, ptr %57, align 8
   %59 = trunc i64 %58 to i32
-  %60 = call i32 %53(i32 noundef %56, i32 noundef %59, ptr noundef nonnull %8) #4
+  %60 = call i32 %53(i32 noundef %56, i32 noundef %59, ptr noundef nonnull %9) #4
   %61 = icmp eq i32 %60, 0
-  %62 = load ptr, ptr %0, align 8
-  br i1 %61, label %66, label %63
+  br i1 %61, label %66, label %62
 
-63:                                               ; preds = %51
-  %64 = getelementptr inbounds nuw i8, ptr %62, i64 120
+62:                                               ; preds = %51
+  %63 = load ptr, ptr %0, align 8
+  %64 = getelementptr inbounds nuw i8, ptr %63, i64 120
   %65 = load ptr, ptr %64, align 8
   call void %65() #4
-  br label %112
+  br label %122
 
 66:                                               ; preds = %51
-  %67 = getelementptr inbounds nuw i8, ptr %62, i64 80
-  %68 = load ptr, ptr %67, align 8
-  %69 = call ptr %68() #4
-  call void @llvm.lifetime.start.p0(ptr nonnull %9) #5
-  %70 = getelementptr inbounds nuw i8, ptr %38, i64 24
-  %71 = load ptr, ptr %70, align 8
-  %72 = call i32 %71(ptr noundef nonnull %7) #4
-  store i32 %72, ptr %9, align 4
-  %73 = icmp eq i32 %72, 0
-  br i1 %73, label %74, label %88
+  %67 = getelementptr inbounds nuw i8, ptr %38, i64 56
+  %68 = load i64, ptr %67, align 8
+  %69 = icmp eq i64 %68, 0
+  br i1 %69, label %75, label %70
 
-74:                                               ; preds = %66
-  %75 = load ptr, ptr %7, align 8
-  %76 = getelementptr inbounds nuw i8, ptr %38, i64 40
-  %77 = load ptr, ptr %76, align 8
-  %78 = icmp eq ptr %75, %77
-  br i1 %78, label %84, label %79
+70:                                               ; preds = %66
+  %71 = load ptr, ptr %9, align 8
+  %72 = getelementptr inbounds nuw i8, ptr %38, i64 64
+  %73 = load ptr, ptr %72, align 8
+  %74 = icmp eq ptr %71, %73
+  br i1 %74, label %75, label %122
 
-79:                                               ; preds = %74
-  %80 = getelementptr inbounds nuw i8, ptr %38, i64 32
-  %81 = load ptr, ptr %80, align 8
-  %82 = call i32 %81(ptr noundef %77) #4
-  store i32 %82, ptr %9, align 4
-  %83 = icmp eq i32 %82, 0
-  br i1 %83, label %84, label %88
+75:                                               ; preds = %70, %66
+  %76 = load ptr, ptr %0, align 8
+  %77 = getelementptr inbounds nuw i8, ptr %76, i64 80
+  %78 = load ptr, ptr %77, align 8
+  %79 = call ptr %78() #4
+  %80 = load ptr, ptr %9, align 8
+  call void @llvm.lifetime.start.p0(ptr nonnull %7) #3
+  store ptr null, ptr %7, align 8
+  call void @llvm.lifetime.start.p0(ptr nonnull %8) #3
+  %81 = getelementptr inbounds nuw i8, ptr %38, i64 24
+  %82 = load ptr, ptr %81, align 8
+  %83 = call i32 %82(ptr noundef nonnull %7) #4
+  store i32 %83, ptr %8, align 4
+  %84 = icmp eq i32 %83, 0
+  br i1 %84, label %85, label %98
 
-84:                                               ; preds = %79, %74
-  %85 = load ptr, ptr %8, align 8
-  %86 = call fastcc i64 @start_all(ptr noundef nonnull %38, ptr noundef nonnull %13, ptr noundef %85, ptr noundef %9) #3
-  %87 = icmp ne i64 %86, 0
-  br label %88
+85:                                               ; preds = %75
+  %86 = load ptr, ptr %7, align 8
+  %87 = getelementptr inbounds nuw i8, ptr %38, i64 40
+  %88 = load ptr, ptr %87, align 8
+  %89 = icmp eq ptr %86, %88
+  br i1 %89, label %95, label %90
 
-88:                                               ; preds = %84, %79, %66
-  %89 = phi i1 [ %87, %84 ], [ false, %79 ], [ false, %66 ]
-  %90 = load ptr, ptr %7, align 8
-  %91 = icmp eq ptr %90, null
-  br i1 %91, label %100, label %92
+90:                                               ; preds = %85
+  %91 = getelementptr inbounds nuw i8, ptr %38, i64 32
+  %92 = load ptr, ptr %91, align 8
+  %93 = call i32 %92(ptr noundef %88) #4
+  store i32 %93, ptr %8, align 4
+  %94 = icmp eq i32 %93, 0
+  br i1 %94, label %95, label %98
 
-92:                                               ; preds = %88
-  %93 = getelementptr inbounds nuw i8, ptr %38, i64 40
-  %94 = load ptr, ptr %93, align 8
-  %95 = icmp eq ptr %90, %94
-  br i1 %95, label %100, label %96
+95:                                               ; preds = %90, %85
+  %96 = call fastcc i64 @start_all(ptr noundef nonnull %38, ptr noundef nonnull %13, ptr noundef %80, ptr noundef %8) #5
+  %97 = icmp ne i64 %96, 0
+  br label %98
 
-96:                                               ; preds = %92
-  %97 = getelementptr inbounds nuw i8, ptr %38, i64 32
-  %98 = load ptr, ptr %97, align 8
-  %99 = call i32 %98(ptr noundef nonnull %90) #4
-  br label %100
+98:                                               ; preds = %95, %90, %75
+  %99 = phi i1 [ %97, %95 ], [ false, %90 ], [ false, %75 ]
+  %100 = load ptr, ptr %7, align 8
+  %101 = icmp eq ptr %100, null
+  br i1 %101, label %110, label %102
 
-100:                                              ; preds = %96, %92, %88
-  %101 = load ptr, ptr %0, align 8
-  %102 = getelementptr inbounds nuw i8, ptr %101, i64 88
-  %103 = load ptr, ptr %102, align 8
-  call void %103(ptr noundef %69) #4
-  %104 = load i32, ptr %9, align 4
-  %105 = icmp ne i32 %104, 0
-  %106 = select i1 %105, i1 %89, i1 false
-  br i1 %106, label %107, label %109
+102:                                              ; preds = %98
+  %103 = getelementptr inbounds nuw i8, ptr %38, i64 40
+  %104 = load ptr, ptr %103, align 8
+  %105 = icmp eq ptr %100, %104
+  br i1 %105, label %110, label %106
 
-107:                                              ; preds = %100
-  %108 = sext i32 %104 to i64
-  store i64 %108, ptr %38, align 8
-  br label %109
+106:                                              ; preds = %102
+  %107 = getelementptr inbounds nuw i8, ptr %38, i64 32
+  %108 = load ptr, ptr %107, align 8
+  %109 = call i32 %108(ptr noundef nonnull %100) #4
+  br label %110
 
-109:                                              ; preds = %107, %100
-  %110 = icmp eq i32 %104, 0
-  %111 = zext i1 %110 to i32
-  call void @llvm.lifetime.end.p0(ptr nonnull %9) #5
-  br label %112
+110:                                              ; preds = %106, %102, %98
+  %111 = load i32, ptr %8, align 4
+  %112 = icmp ne i32 %111, 0
+  %113 = select i1 %112, i1 %99, i1 false
+  br i1 %113, label %114, label %116
 
-112:                                              ; preds = %40, %48, %63, %109
-  %113 = phi i32 [ %111, %109 ], [ 0, %63 ], [ 0, %48 ], [ 0, %40 ]
-  call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %204
+114:                                              ; preds = %110
+  %115 = sext i32 %111 to i64
+  store i64 %115, ptr %38, align 8
+  br label %116
 
-114:                                              ; preds = %36
-  %115 = load ptr, ptr %0, align 8
-  %116 = load i64, ptr %32, align 8
-  %117 = icmp eq i64 %116, 0
-  br i1 %117, label %152, label %118
+116:                                              ; preds = %114, %110
+  call void @llvm.lifetime.end.p0(ptr nonnull %8) #3
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #3
+  %117 = load ptr, ptr %0, align 8
+  %118 = getelementptr inbounds nuw i8, ptr %117, i64 88
+  %119 = load ptr, ptr %118, align 8
+  call void %119(ptr noundef %79) #4
+  %120 = icmp eq i32 %111, 0
+  %121 = zext i1 %120 to i32
+  br label %122
 
-118:                                              ; preds = %114
-  %119 = getelementptr inbounds nuw i8, ptr %32, i64 16
-  %120 = load i64, ptr %119, align 8
-  %121 = add nsw i64 %120, 1
-  store i64 %121, ptr %119, align 8
-  %122 = and i64 %121, 63
-  %123 = icmp eq i64 %122, 0
-  br i1 %123, label %127, label %124
+122:                                              ; preds = %40, %48, %62, %70, %116
+  %123 = phi i32 [ %121, %116 ], [ 0, %62 ], [ 0, %40 ], [ 0, %48 ], [ 0, %70 ]
+  call void @llvm.lifetime.end.p0(ptr nonnull %9) #3
+  br label %214
 
-124:                                              ; preds = %118
-  %125 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %126 = load ptr, ptr %125, align 8
-  call void %126(ptr noundef nonnull %13) #4
-  br label %204
+124:                                              ; preds = %36
+  %125 = load ptr, ptr %0, align 8
+  %126 = load i64, ptr %32, align 8
+  %127 = icmp eq i64 %126, 0
+  br i1 %127, label %162, label %128
 
-127:                                              ; preds = %118
-  call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
-  %128 = getelementptr inbounds nuw i8, ptr %115, i64 144
-  %129 = load ptr, ptr %128, align 8
-  %130 = getelementptr inbounds nuw i8, ptr %115, i64 152
-  %131 = load i64, ptr %130, align 8
-  %132 = trunc i64 %131 to i32
-  %133 = call i32 %129(i32 noundef %132, ptr noundef nonnull %6) #4
-  %134 = load i64, ptr %6, align 8
-  %135 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %136 = load i64, ptr %135, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  %137 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %138 = load ptr, ptr %137, align 8
-  call void %138(ptr noundef nonnull %13) #4
-  call void @llvm.lifetime.start.p0(ptr nonnull %5) #5
-  %139 = load ptr, ptr %128, align 8
-  %140 = load i64, ptr %130, align 8
-  %141 = trunc i64 %140 to i32
-  %142 = call i32 %139(i32 noundef %141, ptr noundef nonnull %5) #4
-  %143 = load i64, ptr %5, align 8
-  %144 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %145 = load i64, ptr %144, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %5) #5
-  %146 = sub i64 %143, %134
-  %147 = mul i64 %146, 1000000000
-  %148 = sub i64 %145, %136
-  %149 = add i64 %148, %147
-  %150 = icmp sgt i64 %149, 20000
-  br i1 %150, label %151, label %204
+128:                                              ; preds = %124
+  %129 = getelementptr inbounds nuw i8, ptr %32, i64 16
+  %130 = load i64, ptr %129, align 8
+  %131 = add nsw i64 %130, 1
+  store i64 %131, ptr %129, align 8
+  %132 = and i64 %131, 63
+  %133 = icmp eq i64 %132, 0
+  br i1 %133, label %137, label %134
 
-151:                                              ; preds = %127
+134:                                              ; preds = %128
+  %135 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %136 = load ptr, ptr %135, align 8
+  call void %136(ptr noundef nonnull %13) #4
+  br label %214
+
+137:                                              ; preds = %128
+  call void @llvm.lifetime.start.p0(ptr nonnull %6) #3
+  %138 = getelementptr inbounds nuw i8, ptr %125, i64 144
+  %139 = load ptr, ptr %138, align 8
+  %140 = getelementptr inbounds nuw i8, ptr %125, i64 152
+  %141 = load i64, ptr %140, align 8
+  %142 = trunc i64 %141 to i32
+  %143 = call i32 %139(i32 noundef %142, ptr noundef nonnull %6) #4
+  %144 = load i64, ptr %6, align 8
+  %145 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %146 = load i64, ptr %145, align 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #3
+  %147 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %148 = load ptr, ptr %147, align 8
+  call void %148(ptr noundef nonnull %13) #4
+  call void @llvm.lifetime.start.p0(ptr nonnull %5) #3
+  %149 = load ptr, ptr %138, align 8
+  %150 = load i64, ptr %140, align 8
+  %151 = trunc i64 %150 to i32
+  %152 = call i32 %149(i32 noundef %151, ptr noundef nonnull %5) #4
+  %153 = load i64, ptr %5, align 8
+  %154 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %155 = load i64, ptr %154, align 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %5) #3
+  %156 = sub i64 %153, %144
+  %157 = mul i64 %156, 1000000000
+  %158 = sub i64 %155, %146
+  %159 = add i64 %158, %157
+  %160 = icmp sgt i64 %159, 20000
+  br i1 %160, label %161, label %214
+
+161:                                              ; preds = %137
   store i64 0, ptr %32, align 8
-  br label %204
+  br label %214
 
-152:                                              ; preds = %114
-  %153 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %154 = load i64, ptr %153, align 8
-  %155 = icmp eq i64 %154, 0
-  %156 = getelementptr inbounds nuw i8, ptr %32, i64 8
-  %157 = load i64, ptr %156, align 8
-  %158 = icmp slt i64 %157, 8
-  %159 = select i1 %155, i1 %158, i1 false
-  %160 = zext i1 %159 to i64
-  %161 = add nsw i64 %157, %160
-  store i64 %161, ptr %156, align 8
-  %162 = getelementptr inbounds nuw i8, ptr %115, i64 80
-  %163 = load ptr, ptr %162, align 8
-  %164 = call ptr %163() #4
-  br i1 %159, label %165, label %191
+162:                                              ; preds = %124
+  %163 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %164 = load i64, ptr %163, align 8
+  %165 = icmp eq i64 %164, 0
+  %166 = getelementptr inbounds nuw i8, ptr %32, i64 8
+  %167 = load i64, ptr %166, align 8
+  %168 = icmp slt i64 %167, 8
+  %169 = select i1 %165, i1 %168, i1 false
+  %170 = zext i1 %169 to i64
+  %171 = add nsw i64 %167, %170
+  store i64 %171, ptr %166, align 8
+  %172 = getelementptr inbounds nuw i8, ptr %125, i64 80
+  %173 = load ptr, ptr %172, align 8
+  %174 = call ptr %173() #4
+  br i1 %169, label %175, label %201
 
-165:                                              ; preds = %152
-  call void @llvm.lifetime.start.p0(ptr nonnull %4) #5
-  %166 = getelementptr inbounds nuw i8, ptr %115, i64 144
-  %167 = load ptr, ptr %166, align 8
-  %168 = getelementptr inbounds nuw i8, ptr %115, i64 152
-  %169 = load i64, ptr %168, align 8
-  %170 = trunc i64 %169 to i32
-  %171 = call i32 %167(i32 noundef %170, ptr noundef nonnull %4) #4
-  %172 = load i64, ptr %4, align 8
-  %173 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %174 = load i64, ptr %173, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %4) #5
-  %175 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %176 = load ptr, ptr %175, align 8
-  call void %176(ptr noundef nonnull %13) #4
-  call void @llvm.lifetime.start.p0(ptr nonnull %3) #5
-  %177 = load ptr, ptr %166, align 8
-  %178 = load i64, ptr %168, align 8
-  %179 = trunc i64 %178 to i32
-  %180 = call i32 %177(i32 noundef %179, ptr noundef nonnull %3) #4
-  %181 = load i64, ptr %3, align 8
-  %182 = getelementptr inbounds nuw i8, ptr %3, i64 8
-  %183 = load i64, ptr %182, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %3) #5
-  %184 = sub i64 %181, %172
-  %185 = mul i64 %184, 1000000000
-  %186 = sub i64 %183, %174
-  %187 = add i64 %186, %185
-  %188 = icmp slt i64 %187, 20000
-  %189 = getelementptr inbounds nuw i8, ptr %115, i64 88
-  %190 = load ptr, ptr %189, align 8
-  call void %190(ptr noundef %164) #4
-  br i1 %188, label %196, label %204
+175:                                              ; preds = %162
+  call void @llvm.lifetime.start.p0(ptr nonnull %4) #3
+  %176 = getelementptr inbounds nuw i8, ptr %125, i64 144
+  %177 = load ptr, ptr %176, align 8
+  %178 = getelementptr inbounds nuw i8, ptr %125, i64 152
+  %179 = load i64, ptr %178, align 8
+  %180 = trunc i64 %179 to i32
+  %181 = call i32 %177(i32 noundef %180, ptr noundef nonnull %4) #4
+  %182 = load i64, ptr %4, align 8
+  %183 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %184 = load i64, ptr %183, align 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %4) #3
+  %185 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %186 = load ptr, ptr %185, align 8
+  call void %186(ptr noundef nonnull %13) #4
+  call void @llvm.lifetime.start.p0(ptr nonnull %3) #3
+  %187 = load ptr, ptr %176, align 8
+  %188 = load i64, ptr %178, align 8
+  %189 = trunc i64 %188 to i32
+  %190 = call i32 %187(i32 noundef %189, ptr noundef nonnull %3) #4
+  %191 = load i64, ptr %3, align 8
+  %192 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %193 = load i64, ptr %192, align 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %3) #3
+  %194 = sub i64 %191, %182
+  %195 = mul i64 %194, 1000000000
+  %196 = sub i64 %193, %184
+  %197 = add i64 %196, %195
+  %198 = icmp slt i64 %197, 20000
+  %199 = getelementptr inbounds nuw i8, ptr %125, i64 88
+  %200 = load ptr, ptr %199, align 8
+  call void %200(ptr noundef %174) #4
+  br i1 %198, label %206, label %214
 
-191:                                              ; preds = %152
-  %192 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %193 = load ptr, ptr %192, align 8
-  call void %193(ptr noundef nonnull %13) #4
-  %194 = getelementptr inbounds nuw i8, ptr %115, i64 88
-  %195 = load ptr, ptr %194, align 8
-  call void %195(ptr noundef %164) #4
-  br label %204
+201:                                              ; preds = %162
+  %202 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %203 = load ptr, ptr %202, align 8
+  call void %203(ptr noundef nonnull %13) #4
+  %204 = getelementptr inbounds nuw i8, ptr %125, i64 88
+  %205 = load ptr, ptr %204, align 8
+  call void %205(ptr noundef %174) #4
+  br label %214
 
-196:                                              ; preds = %165
+206:                                              ; preds = %175
   store i64 1, ptr %32, align 8
-  br label %204
+  br label %214
 
-197:                                              ; preds = %26
-  %198 = add nsw i64 %27, 1
-  %199 = load i64, ptr %19, align 8
-  %200 = icmp slt i64 %198, %199
-  %201 = select i1 %200, i64 %198, i64 0
-  %202 = add nuw nsw i64 %28, 1
-  %203 = icmp slt i64 %202, %199
-  br i1 %203, label %26, label %204, !llvm.loop !10
+207:                                              ; preds = %26
+  %208 = add nsw i64 %27, 1
+  %209 = load i64, ptr %19, align 8
+  %210 = icmp slt i64 %208, %209
+  %211 = select i1 %210, i64 %208, i64 0
+  %212 = add nuw nsw i64 %28, 1
+  %213 = icmp slt i64 %212, %209
+  br i1 %213, label %26, label %214, !llvm.loop !13
 
-204:                                              ; preds = %197, %2, %112, %124, %127, %151, %165, %191, %196
-  %205 = phi i32 [ %113, %112 ], [ 1, %196 ], [ 1, %191 ], [ 1, %165 ], [ 1, %151 ], [ 1, %127 ], [ 1, %124 ], [ 0, %2 ], [ 0, %197 ]
-  ret i32 %205
+214:                                              ; preds = %207, %2, %122, %134, %137, %161, %175, %201, %206
+  %215 = phi i32 [ %123, %122 ], [ 1, %206 ], [ 1, %201 ], [ 1, %175 ], [ 1, %161 ], [ 1, %137 ], [ 1, %134 ], [ 0, %2 ], [ 0, %207 ]
+  ret i32 %215
 }
-
-; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
-declare void @llvm.lifetime.end.p0(ptr captures(none)) #1
 
 ; Function Attrs: nounwind
 define void @tir_dealloc(ptr noundef %0) local_unnamed_addr #0 {
@@ -514,6 +681,87 @@ define void @tir_dealloc(ptr noundef %0) local_unnamed_addr #0 {
   %13 = load ptr, ptr %11, align 8
   tail call void %13(ptr noundef %8) #4
   ret void
+}
+
+; Function Attrs: nounwind
+define internal fastcc i32 @start_one(ptr noundef readonly captures(none) %0, ptr noundef %1, ptr noundef %2, ptr noundef nonnull %3, ptr noundef %4) unnamed_addr #0 {
+  %6 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %7 = load i64, ptr %6, align 8
+  %8 = add nsw i64 %7, 1
+  %9 = alloca ptr, i64 %8, align 16
+  %10 = icmp sgt i64 %7, 0
+  br i1 %10, label %11, label %13
+
+11:                                               ; preds = %5
+  %12 = getelementptr inbounds nuw i8, ptr %1, i64 72
+  br label %40
+
+13:                                               ; preds = %57, %5
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %15 = load ptr, ptr %14, align 8
+  %16 = load i64, ptr %1, align 8
+  %17 = inttoptr i64 %16 to ptr
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %19 = load i64, ptr %18, align 8
+  %20 = trunc i64 %19 to i32
+  %21 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %22 = load i64, ptr %21, align 8
+  %23 = trunc i64 %22 to i32
+  %24 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %25 = load i64, ptr %24, align 8
+  %26 = trunc i64 %25 to i32
+  %27 = getelementptr inbounds nuw i8, ptr %1, i64 32
+  %28 = load i64, ptr %27, align 8
+  %29 = trunc i64 %28 to i32
+  %30 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %31 = load i64, ptr %30, align 8
+  %32 = trunc i64 %31 to i32
+  %33 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %34 = load i64, ptr %33, align 8
+  %35 = trunc i64 %34 to i32
+  %36 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %37 = load i64, ptr %36, align 8
+  %38 = trunc i64 %37 to i32
+  %39 = call i32 %15(ptr noundef %17, i32 noundef %20, i32 noundef %23, i32 noundef %26, i32 noundef %29, i32 noundef %32, i32 noundef %35, i32 noundef %38, ptr noundef %4, ptr noundef nonnull %9, ptr noundef null) #4
+  ret i32 %39
+
+40:                                               ; preds = %11, %57
+  %41 = phi i64 [ %60, %57 ], [ 0, %11 ]
+  %42 = phi ptr [ %61, %57 ], [ %12, %11 ]
+  %43 = load i64, ptr %42, align 8
+  %44 = getelementptr inbounds nuw i8, ptr %42, i64 8
+  switch i64 %43, label %54 [
+    i64 2, label %57
+    i64 0, label %45
+    i64 3, label %51
+  ]
+
+45:                                               ; preds = %40
+  %46 = load i64, ptr %44, align 8
+  %47 = getelementptr inbounds i64, ptr %2, i64 %46
+  %48 = load i64, ptr %47, align 8
+  %49 = inttoptr i64 %48 to ptr
+  %50 = getelementptr inbounds nuw i8, ptr %49, i64 8
+  br label %57
+
+51:                                               ; preds = %40
+  %52 = load i64, ptr %44, align 8
+  %53 = getelementptr inbounds i64, ptr %3, i64 %52
+  br label %57
+
+54:                                               ; preds = %40
+  %55 = load i64, ptr %44, align 8
+  %56 = getelementptr inbounds i64, ptr %2, i64 %55
+  br label %57
+
+57:                                               ; preds = %40, %45, %54, %51
+  %58 = phi ptr [ %56, %54 ], [ %50, %45 ], [ %53, %51 ], [ %44, %40 ]
+  %59 = getelementptr inbounds nuw ptr, ptr %9, i64 %41
+  store ptr %58, ptr %59, align 8
+  %60 = add nuw nsw i64 %41, 1
+  %61 = getelementptr inbounds nuw i8, ptr %42, i64 16
+  %62 = icmp eq i64 %60, %7
+  br i1 %62, label %13, label %40, !llvm.loop !14
 }
 
 ; Function Attrs: nounwind
@@ -565,7 +813,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %44 = getelementptr inbounds nuw ptr, ptr %2, i64 %39
   %45 = load ptr, ptr %44, align 8
   %46 = getelementptr inbounds nuw i64, ptr %3, i64 %39
-  call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
+  call void @llvm.lifetime.start.p0(ptr nonnull %6) #3
   store i32 0, ptr %6, align 4
   switch i64 %41, label %72 [
     i64 5, label %47
@@ -638,7 +886,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
 91:                                               ; preds = %87
   %92 = lshr i64 %79, %89
   %93 = icmp eq i64 %92, 0
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #3
   br i1 %93, label %107, label %329
 
 94:                                               ; preds = %77
@@ -651,21 +899,21 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %99 = shl i64 %79, %98
   %100 = ashr exact i64 %99, %98
   %101 = icmp eq i64 %79, %100
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #3
   br i1 %101, label %107, label %329
 
 102:                                              ; preds = %72, %53, %84, %94
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #3
   br label %329
 
 103:                                              ; preds = %58, %87, %47
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #3
   br label %107
 
 104:                                              ; preds = %47
   %105 = load ptr, ptr %20, align 8
   %106 = icmp eq ptr %45, %105
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #3
   br i1 %106, label %107, label %329
 
 107:                                              ; preds = %91, %95, %103, %104
@@ -685,7 +933,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %117 = load i64, ptr %116, align 8
   %118 = getelementptr inbounds nuw i8, ptr %34, i64 88
   %119 = getelementptr inbounds i64, ptr %118, i64 %117
-  call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
+  call void @llvm.lifetime.start.p0(ptr nonnull %7) #3
   %120 = getelementptr inbounds nuw ptr, ptr %2, i64 %39
   %121 = load ptr, ptr %120, align 8
   %122 = getelementptr inbounds nuw i8, ptr %121, i64 8
@@ -855,7 +1103,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %233 = getelementptr inbounds nuw i64, ptr %118, i64 %221
   %234 = load i64, ptr %233, align 8
   %235 = icmp eq i64 %232, %234
-  br i1 %235, label %220, label %315, !llvm.loop !11
+  br i1 %235, label %220, label %315, !llvm.loop !15
 
 236:                                              ; preds = %220
   %237 = getelementptr inbounds nuw i8, ptr %34, i64 48
@@ -895,7 +1143,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
 261:                                              ; preds = %258, %252
   %262 = add nuw nsw i64 %253, 1
   %263 = icmp eq i64 %262, %37
-  br i1 %263, label %264, label %252, !llvm.loop !12
+  br i1 %263, label %264, label %252, !llvm.loop !16
 
 264:                                              ; preds = %261, %244
   %265 = getelementptr inbounds nuw i8, ptr %34, i64 56
@@ -923,7 +1171,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
 279:                                              ; preds = %276, %270
   %280 = add nuw nsw i64 %271, 1
   %281 = icmp eq i64 %280, %38
-  br i1 %281, label %282, label %270, !llvm.loop !12
+  br i1 %281, label %282, label %270, !llvm.loop !16
 
 282:                                              ; preds = %279, %268
   %283 = add nsw i64 %37, 1
@@ -974,17 +1222,17 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   store i64 %311, ptr %309, align 8
   %313 = add nuw nsw i64 %308, 1
   %314 = icmp eq i64 %308, %306
-  br i1 %314, label %316, label %307, !llvm.loop !13
+  br i1 %314, label %316, label %307, !llvm.loop !17
 
 315:                                              ; preds = %206, %236, %115, %197, %185, %142, %153, %164, %170, %180, %223, %230, %258, %276, %151
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #3
   br label %329
 
 316:                                              ; preds = %307, %290
   %317 = phi ptr [ %302, %290 ], [ %312, %307 ]
   %318 = getelementptr inbounds i64, ptr %119, i64 %303
   %319 = getelementptr inbounds nuw i8, ptr %318, i64 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #3
   br label %320
 
 320:                                              ; preds = %110, %107, %316
@@ -996,176 +1244,11 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %326 = add nuw nsw i64 %39, 1
   %327 = load i64, ptr %9, align 8
   %328 = icmp slt i64 %326, %327
-  br i1 %328, label %33, label %329, !llvm.loop !14
+  br i1 %328, label %33, label %329, !llvm.loop !18
 
 329:                                              ; preds = %320, %104, %110, %95, %91, %5, %102, %315
   %330 = phi i32 [ 0, %315 ], [ 0, %102 ], [ 1, %5 ], [ 0, %91 ], [ 0, %95 ], [ 1, %320 ], [ 0, %104 ], [ 0, %110 ]
   ret i32 %330
-}
-
-; Function Attrs: nounwind
-define internal fastcc i64 @start_all(ptr noundef nonnull %0, ptr noundef nonnull %1, ptr noundef %2, ptr noundef nonnull captures(none) %3) unnamed_addr #0 {
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 112
-  %6 = getelementptr inbounds nuw i8, ptr %0, i64 96
-  %7 = load i64, ptr %6, align 8
-  %8 = add nsw i64 %7, 1
-  %9 = alloca i64, i64 %8, align 16
-  %10 = getelementptr inbounds i64, ptr %5, i64 %7
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %12 = icmp sgt i64 %7, 0
-  br i1 %12, label %13, label %25
-
-13:                                               ; preds = %4, %21
-  %14 = phi i64 [ %22, %21 ], [ 0, %4 ]
-  %15 = load ptr, ptr %11, align 8
-  %16 = getelementptr inbounds nuw i64, ptr %9, i64 %14
-  %17 = getelementptr inbounds nuw i64, ptr %5, i64 %14
-  %18 = load i64, ptr %17, align 8
-  %19 = call i32 %15(ptr noundef nonnull %16, i64 noundef %18, ptr noundef %2) #4
-  store i32 %19, ptr %3, align 4
-  %20 = icmp eq i32 %19, 0
-  br i1 %20, label %21, label %46
-
-21:                                               ; preds = %13
-  %22 = add nuw nsw i64 %14, 1
-  %23 = load i64, ptr %6, align 8
-  %24 = icmp slt i64 %22, %23
-  br i1 %24, label %13, label %28, !llvm.loop !15
-
-25:                                               ; preds = %4
-  %26 = load i32, ptr %3, align 4
-  %27 = icmp eq i32 %26, 0
-  br i1 %27, label %28, label %60
-
-28:                                               ; preds = %21, %25
-  %29 = phi i64 [ 0, %25 ], [ %22, %21 ]
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  br label %31
-
-31:                                               ; preds = %28, %36
-  %32 = phi ptr [ %42, %36 ], [ %10, %28 ]
-  %33 = phi i64 [ %45, %36 ], [ 0, %28 ]
-  %34 = load i64, ptr %30, align 8
-  %35 = icmp slt i64 %33, %34
-  br i1 %35, label %36, label %46
-
-36:                                               ; preds = %31
-  %37 = call fastcc i32 @start_one(ptr noundef %0, ptr noundef %32, ptr noundef %1, ptr noundef %9, ptr noundef %2) #3
-  store i32 %37, ptr %3, align 4
-  %38 = getelementptr inbounds nuw i8, ptr %32, i64 64
-  %39 = load i64, ptr %38, align 8
-  %40 = shl i64 %39, 4
-  %41 = getelementptr i8, ptr %32, i64 %40
-  %42 = getelementptr i8, ptr %41, i64 72
-  %43 = icmp eq i32 %37, 0
-  %44 = zext i1 %43 to i64
-  %45 = add nuw nsw i64 %33, %44
-  br i1 %43, label %31, label %46, !llvm.loop !16
-
-46:                                               ; preds = %13, %31, %36
-  %47 = phi i64 [ %29, %31 ], [ %29, %36 ], [ %14, %13 ]
-  %48 = phi i64 [ %33, %31 ], [ %45, %36 ], [ 0, %13 ]
-  %49 = icmp eq i64 %47, 0
-  br i1 %49, label %60, label %50
-
-50:                                               ; preds = %46
-  %51 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  br label %52
-
-52:                                               ; preds = %50, %52
-  %53 = phi i64 [ %47, %50 ], [ %55, %52 ]
-  %54 = load ptr, ptr %51, align 8
-  %55 = add nsw i64 %53, -1
-  %56 = getelementptr inbounds i64, ptr %9, i64 %55
-  %57 = load i64, ptr %56, align 8
-  %58 = call i32 %54(i64 noundef %57, ptr noundef %2) #4
-  %59 = icmp eq i64 %55, 0
-  br i1 %59, label %60, label %52, !llvm.loop !17
-
-60:                                               ; preds = %52, %25, %46
-  %61 = phi i64 [ 0, %25 ], [ %48, %46 ], [ %48, %52 ]
-  ret i64 %61
-}
-
-; Function Attrs: nounwind
-define internal fastcc i32 @start_one(ptr noundef nonnull readonly captures(none) %0, ptr noundef nonnull %1, ptr noundef nonnull %2, ptr noundef nonnull %3, ptr noundef %4) unnamed_addr #0 {
-  %6 = getelementptr inbounds nuw i8, ptr %1, i64 64
-  %7 = load i64, ptr %6, align 8
-  %8 = add nsw i64 %7, 1
-  %9 = alloca ptr, i64 %8, align 16
-  %10 = icmp sgt i64 %7, 0
-  br i1 %10, label %11, label %13
-
-11:                                               ; preds = %5
-  %12 = getelementptr inbounds nuw i8, ptr %1, i64 72
-  br label %40
-
-13:                                               ; preds = %57, %5
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %15 = load ptr, ptr %14, align 8
-  %16 = load i64, ptr %1, align 8
-  %17 = inttoptr i64 %16 to ptr
-  %18 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %19 = load i64, ptr %18, align 8
-  %20 = trunc i64 %19 to i32
-  %21 = getelementptr inbounds nuw i8, ptr %1, i64 16
-  %22 = load i64, ptr %21, align 8
-  %23 = trunc i64 %22 to i32
-  %24 = getelementptr inbounds nuw i8, ptr %1, i64 24
-  %25 = load i64, ptr %24, align 8
-  %26 = trunc i64 %25 to i32
-  %27 = getelementptr inbounds nuw i8, ptr %1, i64 32
-  %28 = load i64, ptr %27, align 8
-  %29 = trunc i64 %28 to i32
-  %30 = getelementptr inbounds nuw i8, ptr %1, i64 40
-  %31 = load i64, ptr %30, align 8
-  %32 = trunc i64 %31 to i32
-  %33 = getelementptr inbounds nuw i8, ptr %1, i64 48
-  %34 = load i64, ptr %33, align 8
-  %35 = trunc i64 %34 to i32
-  %36 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %37 = load i64, ptr %36, align 8
-  %38 = trunc i64 %37 to i32
-  %39 = call i32 %15(ptr noundef %17, i32 noundef %20, i32 noundef %23, i32 noundef %26, i32 noundef %29, i32 noundef %32, i32 noundef %35, i32 noundef %38, ptr noundef %4, ptr noundef nonnull %9, ptr noundef null) #4
-  ret i32 %39
-
-40:                                               ; preds = %11, %57
-  %41 = phi i64 [ %60, %57 ], [ 0, %11 ]
-  %42 = phi ptr [ %61, %57 ], [ %12, %11 ]
-  %43 = load i64, ptr %42, align 8
-  %44 = getelementptr inbounds nuw i8, ptr %42, i64 8
-  switch i64 %43, label %54 [
-    i64 2, label %57
-    i64 0, label %45
-    i64 3, label %51
-  ]
-
-45:                                               ; preds = %40
-  %46 = load i64, ptr %44, align 8
-  %47 = getelementptr inbounds i64, ptr %2, i64 %46
-  %48 = load i64, ptr %47, align 8
-  %49 = inttoptr i64 %48 to ptr
-  %50 = getelementptr inbounds nuw i8, ptr %49, i64 8
-  br label %57
-
-51:                                               ; preds = %40
-  %52 = load i64, ptr %44, align 8
-  %53 = getelementptr inbounds i64, ptr %3, i64 %52
-  br label %57
-
-54:                                               ; preds = %40
-  %55 = load i64, ptr %44, align 8
-  %56 = getelementptr inbounds i64, ptr %2, i64 %55
-  br label %57
-
-57:                                               ; preds = %40, %45, %54, %51
-  %58 = phi ptr [ %56, %54 ], [ %50, %45 ], [ %53, %51 ], [ %44, %40 ]
-  %59 = getelementptr inbounds nuw ptr, ptr %9, i64 %41
-  store ptr %58, ptr %59, align 8
-  %60 = add nuw nsw i64 %41, 1
-  %61 = getelementptr inbounds nuw i8, ptr %42, i64 16
-  %62 = icmp eq i64 %60, %7
-  br i1 %62, label %13, label %40, !llvm.loop !18
 }
 
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
@@ -1174,9 +1257,9 @@ declare i64 @llvm.smax.i64(i64, i64) #2
 attributes #0 = { nounwind "no-builtins" "no-trapping-math"="true" }
 attributes #1 = { mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite) }
 attributes #2 = { nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none) }
-attributes #3 = { nobuiltin "no-builtins" }
+attributes #3 = { nounwind }
 attributes #4 = { nobuiltin nounwind "no-builtins" }
-attributes #5 = { nounwind }
+attributes #5 = { nobuiltin "no-builtins" }
 
 !llvm.module.flags = !{!0, !1, !2, !3}
 

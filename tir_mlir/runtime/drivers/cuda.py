@@ -34,8 +34,9 @@ from tir_mlir.runtime.drivers.device_driver import (
 from tir_mlir.target.gpu import CUDA_DRIVER
 
 WAYS = (
-    'fix: build(..., target="cuda-emulated") runs the same schedule on the CPU, interpret(sch, ..., target="cuda") runs'
-    ' the kernels on a machine in Python with all checks; lib.assembly and lib.export("f.ptx") need no GPU'
+    'fix: build(..., target="cuda-emulated") runs the same kernels on the CPU, at its speed; calls inside of '
+    "`with tir_mlir.ptx.stand_in():`, and interpret(sch, ..., target=\"cuda\"), run them on a machine in Python with all "
+    'checks; lib.assembly and lib.export("f.ptx") need no GPU'
 )
 
 # numbers of cuda.h

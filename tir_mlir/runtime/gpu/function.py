@@ -7,11 +7,11 @@ later ones only read pointers. Calls return before the kernels are done, unless 
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -39,6 +39,7 @@ from tir_mlir.runtime.gpu.host_program import (
     bits_of,
 )
 from tir_mlir.runtime.gpu.loaded_code import LoadedCode
+from tir_mlir.runtime.gpu.native_launches import Kernels, can_start
 
 # Where a call runs: the device and stream of its arrays; the checks of arguments on top of those of CPU calls.
 
@@ -129,8 +130,6 @@ def refuse_count(signature: CallSignature, count: int) -> None:
         )
 
 
-_STATUS = 0  # the first word of struct kernels
-_OF_BUFFER, _OF_NUMBER, _CONSTANT, _OF_FUNCTION = range(4)
 PREPARED = 1024
 """Combinations of types, shapes and strides of a function whose launches are kept."""
 
@@ -141,12 +140,21 @@ _ReadyLaunch: TypeAlias = tuple[Launcher, list[int], list[tuple[int, DeviceBuffe
 @dataclass
 class _Ready:
     """A call that is prepared: for each launch its launcher, the words of its arguments with 0 for what varies, and
-    what goes where: (position, source); the same for native code, by the function that says the stream."""
+    what goes where: (position, source); the same for native code that is called without Python, by the function that
+    says the stream."""
 
     driver: DeviceDriver
     call: PreparedCall
     launches: list[_ReadyLaunch] = field(default_factory=list)
     native: dict[int, Kernels] = field(default_factory=dict)
+    direct: Kernels | None = None
+    """For calls from Python: all launches at once, on a stream that is given."""
+
+    @cached_property
+    def scalars(self) -> dict[int, str]:
+        """The types of the numbers that kernels are given, by parameter."""
+        arguments = [argument for launch in self.call.launches for argument in launch.arguments]
+        return {a.number: a.dtype for a in arguments if isinstance(a, Scalar)}
 
 
 @dataclass(frozen=True)
@@ -163,10 +171,12 @@ class _DeviceCall:
 
     def start(self) -> None:
         """Start the kernels, with memory for the buffers of the function."""
-        driver, memory = self.ready.driver, []
-        for native in self.ready.native.values():
-            if native.status:
-                driver.raise_status(native.status, f"{self.name}, after its first kernel")
+        driver, memory, direct = self.ready.driver, list[int](), self.ready.direct
+        started = [*self.ready.native.values(), *([] if direct is None else [direct])]
+        self._raise_failure(started)
+        if direct is not None and direct.start(self.stream, self._arguments()):
+            return
+        self._raise_failure(started)  # else the loop below fails where it did, and says where
         try:
             for size in self.ready.call.temporaries:
                 memory.append(driver.allocate(self.device, size, self.stream))
@@ -178,6 +188,18 @@ class _DeviceCall:
         finally:
             for address in memory:
                 driver.free(self.device, address, self.stream)
+
+    def _raise_failure(self, started: Sequence[Kernels]) -> None:
+        for native in started:
+            if native.status:
+                self.ready.driver.raise_status(native.status, f"{self.name}, after its first kernel")
+
+    def _arguments(self) -> list[int]:
+        """The address, or the bits, of each parameter."""
+        words = [self.starts.get(number, 0) for number in range(len(self.values))]
+        for number, dtype in self.ready.scalars.items():
+            words[number] = bits_of(dtype, self.values[number])
+        return words
 
     def _word(self, source: DeviceBuffer | Scalar, memory: Sequence[int]) -> int:
         if isinstance(source, Scalar):
@@ -218,7 +240,7 @@ class KernelFunction:
                 self._warn_of_copies(args)
             call.start()
             if not is_copied and self._plans is not None:
-                self._learn(self._plans, call.ready, packed, args, call.device)
+                self._learn(self._plans, call, packed, args)
 
     @contextmanager
     def _enter_call(
@@ -238,10 +260,11 @@ class KernelFunction:
         del owners  # they keep the arrays alive
 
     def _learn(
-        self, plans: fast_entry.Plans, ready: _Ready, packed: PackedArguments, args: Sequence[object], device: int
+        self, plans: fast_entry.Plans, call: _DeviceCall, packed: PackedArguments, args: Sequence[object]
     ) -> None:
         """Let later calls with such arguments start the kernels without Python, where the tensors' package lends them
         in native code."""
+        ready, device, stream = call.ready, call.device, call.stream
         native, buffers = ready.driver.native(device), ready.call.temporaries
         if native is None or not ready.launches or (buffers and not native.allocate):
             return
@@ -253,9 +276,7 @@ class KernelFunction:
             return
         current_stream = sources[0].current_stream
         if current_stream not in ready.native:
-            parts = zip(ready.launches, [c for c in ready.call.launches if c.blocks], strict=True)
-            launches = [(launcher.handle, part.launch, part.arguments) for (launcher, _, _), part in parts]
-            ready.native[current_stream] = Kernels(native, (tensors.CUDA, device), current_stream, buffers, launches)
+            ready.native[current_stream] = self._kernels(native, ready, device, current_stream, stream)
         plans.add(packed, sources, ready.native[current_stream].address, self._alignments)
 
     def seconds(self, args: Sequence[object], number: int = 1, repeat: int = 1) -> list[float]:
@@ -304,7 +325,20 @@ class KernelFunction:
     def _prepare(self, driver: DeviceDriver, device: int, stream: int, packed: PackedArguments) -> _Ready:
         call = self.prepare_call(driver, device, stream, packed)
         started = [launch for launch in call.launches if launch.blocks]  # a grid of 0 blocks starts nothing
-        return _Ready(driver, call, [self._prepared_launch(driver, device, launch) for launch in started])
+        ready = _Ready(driver, call, [self._prepared_launch(driver, device, launch) for launch in started])
+        native = driver.native(device) if started and can_start() else None
+        if native is not None and (native.allocate or not call.temporaries):
+            ready.direct = self._kernels(native, ready, device, 0, stream)
+        return ready
+
+    def _kernels(
+        self, native: NativeDriver, ready: _Ready, device: int, current_stream: int, stream: int
+    ) -> Kernels:
+        """What native code starts, on a stream that the package of the tensors says, or that it is given (0)."""
+        parts = zip(ready.launches, [c for c in ready.call.launches if c.blocks], strict=True)
+        launches = [(launcher.handle, part.launch, part.arguments) for (launcher, _, _), part in parts]
+        only = stream if self.bound_to(stream) else None
+        return Kernels(native, (tensors.CUDA, device), current_stream, ready.call.temporaries, launches, only)
 
     def _prepared_launch(self, driver: DeviceDriver, device: int, prepared: PreparedLaunch) -> _ReadyLaunch:
         module = (prepared.code or self.code).module_on_device(driver, device)
@@ -383,37 +417,3 @@ def functions(
         function = DeviceFunction(s, programs[s.name], loaded)
         callables[s.name] = fast_entry.callable_for(function, s, fast_entry.KERNELS, True)
     return callables
-
-
-class Kernels:
-    """struct kernels of entry.c: what a call starts on a device. `device`: DLPack's kind and number; current_stream:
-    the address of DLPack's function that says the stream; buffers: the bytes of those of the function; launches:
-    kernel, launch, arguments."""
-
-    def __init__(
-        self,
-        driver: NativeDriver,
-        device: tuple[int, int],
-        current_stream: int,
-        buffers: Sequence[int],
-        launches: Sequence[tuple[int, Launch, Sequence[DeviceBuffer | Scalar | int]]],
-    ):
-        calls = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value, driver.get_context, driver.set_context
-        words = [0, os.getpid(), *calls, driver.context, current_stream, *device, driver.start]
-        words += [driver.allocate, driver.release, len(buffers), len(launches), *buffers]
-        for kernel, launch, arguments in launches:
-            words += [kernel, *launch.grid, *launch.block, launch.shared_bytes, len(arguments)]
-            words += [word for argument in arguments for word in _source(argument)]
-        self._words = (ctypes.c_uint64 * len(words))(*[int(w or 0) for w in words])
-        self.address = ctypes.addressof(self._words)
-
-    @property
-    def status(self) -> int:
-        """The error of a start that failed after another kernel of the call had been started; else 0."""
-        return self._words[_STATUS]
-
-
-def _source(argument: DeviceBuffer | Scalar | int) -> tuple[int, int]:
-    if isinstance(argument, DeviceBuffer):
-        return (_OF_FUNCTION if argument.is_temporary else _OF_BUFFER), argument.number
-    return (_OF_NUMBER, argument.number) if isinstance(argument, Scalar) else (_CONSTANT, argument)
