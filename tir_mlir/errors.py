@@ -10,6 +10,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     BuildError,
     BuildWarning,
     DeviceError,
+    DeviceMemoryError,
     ForkError,
     GraphError,
     HandleError,
@@ -48,7 +49,7 @@ from tir_mlir.dialect.diagnostics.errors import (
 
 __all__ = [
     "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "BuildWarning",
-    "DeviceError", "ForkError", "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError",
+    "DeviceError", "DeviceMemoryError", "ForkError", "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError",
     "IntrinError", "LinalgError", "LoweringError", "MachineError", "NotAffine", "NotAffineMapError", "NotAnAttribute",
     "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "PtxError", "RaceError", "ScheduleError",
     "ScheduleWarning", "ScriptError", "ScriptWarning", "StepError", "StepIndexError", "StepTypeError",

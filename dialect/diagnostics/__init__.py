@@ -15,6 +15,7 @@ from tir_mlir.dialect.diagnostics.errors import BuildError as BuildError
 from tir_mlir.dialect.diagnostics.errors import BuildWarning as BuildWarning
 from tir_mlir.dialect.diagnostics.errors import Counterexample as Counterexample
 from tir_mlir.dialect.diagnostics.errors import DeviceError as DeviceError
+from tir_mlir.dialect.diagnostics.errors import DeviceMemoryError as DeviceMemoryError
 from tir_mlir.dialect.diagnostics.errors import Element as Element
 from tir_mlir.dialect.diagnostics.errors import ForkError as ForkError
 from tir_mlir.dialect.diagnostics.errors import GraphError as GraphError

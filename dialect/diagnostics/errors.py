@@ -306,6 +306,10 @@ class DeviceError(BuildError, RuntimeError):
     """A GPU cannot run a kernel: no driver or device, a context or stream that is gone, a fault inside a kernel."""
 
 
+class DeviceMemoryError(DeviceError):
+    """The memory of a GPU has no room for what a call needs."""
+
+
 class ToolError(BuildError):
     """An external tool is missing or failed; names the command and the reproducer."""
 

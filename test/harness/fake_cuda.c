@@ -19,7 +19,10 @@ static handle current;
 static _Atomic int held; /* allocations */
 static _Atomic int loads, links, unloads, launches;
 static int arguments = 1, shared_of_function;
-static char kernel[128];
+static char kernels[256][128]; /* each handle that was asked for */
+static int asked;
+static char log_of_launches[1 << 16]; /* the names of kernels, each with a newline */
+static const char *kernel = "";
 static uint64_t launched[9], words[16];
 
 void fake_fail(const char *name, status with) {
@@ -38,6 +41,8 @@ int fake_count(const char *what) {
   return -1;
 }
 const char *fake_kernel(void) { return kernel; }
+const char *fake_log(void) { return log_of_launches; }
+void fake_forget(void) { log_of_launches[0] = 0; }
 uint64_t fake_launched(int n) { return launched[n]; } /* grid x y z, block x y z, shared bytes, stream, device */
 uint64_t fake_word(int n) { return words[n]; }
 
@@ -95,23 +100,27 @@ status cuModuleLoadData(handle *module, const void *image) {
   (void)image, *module = (handle)(intptr_t)++loads;
   return 0;
 }
+static int is_kernel(handle function) { return function && (char *)function >= kernels[0] && (char *)function < kernels[256]; }
 status cuModuleUnload(handle module) { MAY_FAIL; (void)module; ++unloads; return 0; }
 status cuModuleGetFunction(handle *function, handle module, const char *name) {
   MAY_FAIL;
   if (!module) return 1;
-  strncpy(kernel, name, sizeof kernel - 1), *function = kernel;
+  if (asked == 256) return 2;
+  strncpy(kernels[asked], name, sizeof kernels[0] - 1), *function = kernels[asked++];
   return 0;
 }
 status cuFuncSetAttribute(handle function, int attribute, int value) {
   MAY_FAIL;
-  if (function != kernel || attribute != 8) return 1;
+  if (!is_kernel(function) || attribute != 8) return 1;
   shared_of_function = value;
   return 0;
 }
 status cuLaunchKernel(handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, handle stream, handle *params, handle *extra) {
   MAY_FAIL;
-  if (function != kernel || extra || !current) return 400;
+  if (!is_kernel(function) || extra || !current) return 400;
+  kernel = function;
+  if (strlen(log_of_launches) + strlen(kernel) + 2 < sizeof log_of_launches) strcat(strcat(log_of_launches, kernel), "\n");
   const uint64_t how[] = {gx, gy, gz, bx, by, bz, shared, (uint64_t)(intptr_t)stream, (uint64_t)(intptr_t)current - 0xc0};
   memcpy(launched, how, sizeof how);
   for (int n = 0; n < arguments; ++n) words[n] = *(uint64_t *)params[n];

@@ -26,11 +26,12 @@ class FakeCuda(Cuda):
     def __init__(self, library: Path, devices: int = 1, fails: tuple[str, int] = ("", 0)):
         self.fake: Any = ctypes.CDLL(str(library))
         self.fake.fake_word.restype = self.fake.fake_launched.restype = ctypes.c_uint64
-        self.fake.fake_kernel.restype = ctypes.c_char_p
+        self.fake.fake_kernel.restype = self.fake.fake_log.restype = ctypes.c_char_p
         self.fake.fake_devices(devices)
         self.fake.cuCtxSetCurrent(None)
         self.fake.fake_takes_text(0)
         self.fake.fake_arguments(1)
+        self.fake.fake_forget()
         self.fails(*fails)
         super().__init__(str(library))
 
@@ -45,6 +46,12 @@ class FakeCuda(Cuda):
     def launched(self) -> tuple[bytes, list[int]]:
         """The kernel of the last launch, and its grid, block, shared bytes and stream."""
         return self.fake.fake_kernel(), [self.fake.fake_launched(n) for n in range(8)]
+
+    def launches(self) -> list[str]:
+        """The names of the kernels that were launched since this was asked, in order."""
+        names = self.fake.fake_log().decode().split()
+        self.fake.fake_forget()
+        return names
 
     def make_current(self, device: int) -> None:
         """Make a device that of the thread, as other packages do."""

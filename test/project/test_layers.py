@@ -137,6 +137,7 @@ PARTS: dict[str, str] = {
     "tune.search": "boards records report spaces trials",
     "compat.relax": ".",
     "dialect.symbolic": "diagnostics",
+    "graph.device": ". memory units",
     "graph.expressions": ". operators rewrite",
     "graph.importers": ". operators",
     "graph.importers.aten": ". importers operators",

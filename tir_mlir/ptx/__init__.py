@@ -17,11 +17,10 @@ from tir_mlir.ptx.tensors import TensorMap
 __all__ = ["Kernel", "Module", "PtxError", "Report", "TensorMap", "launch", "parse", "stand_in"]
 
 if TYPE_CHECKING:
-    from tir_mlir.ptx.stand_in import stand_in as stand_in
+    from tir_mlir.ptx.stand_in_device import stand_in as stand_in
 
 
 def __getattr__(name: str) -> Any:
     if name == "stand_in":  # it loads what calls programs
-        return importlib.import_module("tir_mlir.ptx.stand_in").stand_in
+        return importlib.import_module("tir_mlir.ptx.stand_in_device").stand_in
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, DeviceError, ToolError
+from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, DeviceError, DeviceMemoryError, ToolError
 from tir_mlir.errors import PtxError
 from tir_mlir.extensions import implement
 from tir_mlir.ptx.launching import launch as run_kernel
@@ -44,7 +44,7 @@ SHARED_BYTES = 227 << 10
 
 class MachineDriver:
     """Devices in NumPy: `count` of them, of one `chip`. one_block: only the first block of each launch runs, to count
-    what it does. memory: bytes of each device; None: no limit. reports: the machine's, of the launches so far, which
+    what it does. memory: bytes of all devices; None: no limit. reports: the machine's, of the launches so far, which
     are `launches`."""
 
     is_machine = True
@@ -143,15 +143,17 @@ class MachineDriver:
         if stream not in self._streams:
             raise DeviceError(f"{what}: stream {stream:#x} of the arrays is gone; fix: make another one current")
 
+    @property
+    def held(self) -> int:
+        """The bytes of memory that are in use."""
+        return sum(memory.size for _, memory in self._memory.values())
+
     # -- memory and streams --------------------------------------------------------------------------------------------
 
     def allocate(self, device: int, size: int, stream: int) -> int:
         self._check(stream, f"{size:,} bytes of memory")
-        held = sum(memory.size for number, memory in self._memory.values() if number == device)
-        if self._limit is not None and held + size > self._limit:
-            raise DeviceError(
-                f"{size:,} bytes of memory of device {device}: {held:,} of its {self._limit:,} bytes are in use"
-            )
+        if self._limit is not None and self.held + size > self._limit:
+            raise DeviceMemoryError(f"{size:,} bytes of memory: {self.held:,} of {self._limit:,} bytes are in use")
         address = self._next
         self._next += -(-(size + _GAP) // _GAP) * _GAP
         self._memory[address] = device, np.zeros(size, np.uint8)

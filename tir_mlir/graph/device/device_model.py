@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import BuildError, DeviceMemoryError
+from tir_mlir.graph import size_code
 from tir_mlir.graph.device.graph_function import GraphFunction, graph_signature
 from tir_mlir.graph.device.graph_program import GraphProgram
 from tir_mlir.graph.device.held_memory import HeldMemory
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.buffer_assignment import byte_size
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import ModelMemory, memory_of
@@ -68,11 +70,7 @@ class DeviceModel(Model):
     def _prepare(self) -> None:
         self._signature = graph_signature(self.name, self.program)
         self._functions = _Functions()
-        self._held_weights = HeldMemory("the weights", self.plan.weight_bytes, self._needs(0), self._weights)
-
-    def _needs(self, arena: int) -> str:
-        text = f"{self.plan.weight_bytes:,} bytes for weights"
-        return text + (f" and {arena:,} bytes for the arena" if arena else " and more for its arena")
+        self._held_weights = HeldMemory(self.plan.weight_bytes, self._weights)
 
     def _runner(self, args: Sequence[Array]) -> Runner:
         sizes = self.sizes_of(args)
@@ -80,7 +78,7 @@ class DeviceModel(Model):
         shapes = zip(output_shapes(self.plan, sizes), self.plan.outputs, strict=True)
         makers = [partial(_like, shape, type_.dtype) for shape, type_ in shapes]
         sources = [self.plan.donated.get(number) for number in range(len(makers))]
-        return _caller(function, makers, sources)
+        return _explaining_caller(_caller(function, makers, sources), self.name, self.program, sizes)
 
     def _function(self, size: int) -> ProgramFunction:
         """The function of this thread, with an arena of at least so many bytes."""
@@ -88,7 +86,7 @@ class DeviceModel(Model):
         if own.function is None or own.bytes < size:
             self._frames.made.clear()  # they hold the smaller arena
             own.bytes = size if own.function is None else max(size, int(GROWTH * own.bytes))
-            arena = HeldMemory("the arena", own.bytes, self._needs(own.bytes), by_stream=True)
+            arena = HeldMemory(own.bytes, by_stream=True)
             function = GraphFunction(self._signature, self.program, self._held_weights, arena)
             own.function = fast_entry.callable_for(function, self._signature, fast_entry.KERNELS, True)
         return own.function
@@ -105,7 +103,9 @@ class DeviceModel(Model):
 
     def profile(self, *args: Array, rounds: int = 20) -> NoReturn:
         """Raises BuildError: kernels of a model overlap with what starts them; `report` tells about each."""
-        raise BuildError(f"{self.name}: profile times calls on a CPU; fix: model.report(), which tells about each kernel")
+        raise BuildError(
+            f"{self.name}: profile times calls on a CPU; fix: model.report(), which tells about each kernel"
+        )
 
     def export(self, folder: str | Path, name: str | None = None) -> NoReturn:
         """Raises BuildError: there is no loader in C for a model on a GPU."""
@@ -115,9 +115,7 @@ class DeviceModel(Model):
         )
 
 
-def _caller(
-    function: ProgramFunction, makers: Sequence[Callable[[Any], Any]], sources: Sequence[int | None]
-) -> Runner:
+def _caller(function: ProgramFunction, makers: Sequence[Callable[[Any], Any]], sources: Sequence[int | None]) -> Runner:
     """A function of the inputs that returns the output, or a tuple of several. makers: of each output, from what it is
     to be like; sources: of each output the input that it is, if any."""
     new_results = [number for number, source in enumerate(sources) if source is None]
@@ -127,6 +125,26 @@ def _caller(
         outs = tuple([m(first) if s is None else args[s] for m, s in zip(makers, sources, strict=True)])
         function(*args, *[outs[number] for number in new_results])
         return outs if len(outs) != 1 else outs[0]
+
+    return call
+
+
+def _explaining_caller(run: Runner, name: str, program: GraphProgram, sizes: Mapping[str, int]) -> Runner:
+    """A function that says what the model needs where a device has no room for it. It holds no model, so that memory is
+    given back as soon as the model is not needed."""
+
+    def call(args: Sequence[Array]) -> Any:
+        try:
+            return run(args)
+        except DeviceMemoryError as error:
+            plan, arena = program.plan, program.launches(sizes)[1]
+            types = [*(type_ for _, type_ in plan.inputs), *plan.outputs]
+            given = sum(size_code.value(byte_size(type_), sizes) for type_ in types)
+            raise DeviceMemoryError(
+                f"{name}: {error}; the model needs {plan.weight_bytes:,} bytes for weights, {arena:,} for its arena and "
+                f"{given:,} for inputs and outputs on the device; fix: a smaller batch, "
+                'weights="bfloat16" or weights="int8" of build, or a device with more memory'
+            ) from None
 
     return call
 

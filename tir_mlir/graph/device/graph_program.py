@@ -136,9 +136,7 @@ class GraphProgram:
         slots = replace(source, type=type_), replace(target, type=type_)
         return _Step("copy", function, slots)
 
-    def _buffer(
-        self, slot: BufferSlot, sizes: Mapping[str, int], offsets: Sequence[int]
-    ) -> DeviceBuffer | HeldBuffer:
+    def _buffer(self, slot: BufferSlot, sizes: Mapping[str, int], offsets: Sequence[int]) -> DeviceBuffer | HeldBuffer:
         if (param := self._params.get((slot.space, slot.index))) is not None:
             return DeviceBuffer(param, False, _shape(slot.type, sizes))
         offset = slot.index if slot.space == WEIGHT else offsets[slot.index]

@@ -20,20 +20,19 @@ _Allocation: TypeAlias = tuple[DeviceDriver, int, int, int]
 class HeldMemory:
     """Memory of `size` bytes on each device, or on each stream of a device, where it is used; given back with this.
 
-    what: for messages. contents: what is copied there once; None: nothing. total: what the model needs in all, for
-    messages. On the machine in NumPy each buffer has memory of its own, so that it sees accesses outside of one, and
+    contents: what is copied there once; None: nothing. On the machine in NumPy each buffer has memory of its own, so that it sees accesses outside of one, and
     reads of what nobody wrote.
     """
 
-    def __init__(self, what: str, size: int, total: str, contents: np.ndarray | None = None, by_stream: bool = False):
-        self.what, self.size, self.total, self.contents, self.by_stream = what, size, total, contents, by_stream
+    def __init__(self, size: int, contents: np.ndarray | None = None, by_stream: bool = False):
+        self.size, self.contents, self.by_stream = size, contents, by_stream
         self._lock = threading.Lock()
         self._starts: dict[tuple[int, ...], int] = {}
         self._allocations: list[_Allocation] = []
         weakref.finalize(self, _free, self._allocations)
 
     def address(self, driver: DeviceDriver, device: int, stream: int, buffer: HeldBuffer) -> int:
-        """Where a buffer lies on a device. Raises DeviceError without room."""
+        """Where a buffer lies on a device. Raises DeviceMemoryError without room."""
         of_stream = (stream,) if self.by_stream else ()
         if driver.is_machine:
             key = id(driver), device, *of_stream, buffer.offset, buffer.bytes
@@ -52,13 +51,7 @@ class HeldMemory:
             return self._starts[key]
 
     def _allocate(self, driver: DeviceDriver, device: int, stream: int, size: int) -> int:
-        try:
-            address = driver.allocate(device, max(size, 1), stream)
-        except DeviceError as error:
-            raise DeviceError(
-                f"no room for {self.what}: {error}; the model needs {self.total} on the device; fix: a smaller batch, "
-                'weights="bfloat16" or weights="int8", or a device with more memory'
-            ) from None
+        address = driver.allocate(device, max(size, 1), stream)
         self._allocations.append((driver, device, address, stream))
         return address
 

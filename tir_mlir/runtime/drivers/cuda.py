@@ -17,7 +17,7 @@ from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, 
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import DeviceError, ForkError
+from tir_mlir.dialect.diagnostics import DeviceError, DeviceMemoryError, ForkError
 from tir_mlir.extensions import implement
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
@@ -35,7 +35,7 @@ from tir_mlir.target.gpu import CUDA_DRIVER
 
 WAYS = (
     'fix: build(..., target="cuda-emulated") runs the same kernels on the CPU, at its speed; calls inside of '
-    "`with tir_mlir.ptx.stand_in():`, and interpret(sch, ..., target=\"cuda\"), run them on a machine in Python with all "
+    '`with tir_mlir.ptx.stand_in():`, and interpret(sch, ..., target="cuda"), run them on a machine in Python with all '
     'checks; lib.assembly and lib.export("f.ptx") need no GPU'
 )
 
@@ -48,6 +48,7 @@ _LOG_BYTES = 1 << 14
 _LOST_CONTEXT = {4: "the driver is shutting down", 201: "no context is current", 709: "the context was destroyed"}
 _LOST_STREAM = {400, 709}
 _BAD_PTX = {218: "the driver's compiler refuses the PTX", 222: "the driver is too old for this PTX"}
+_NO_MEMORY = 2
 _NO_IMAGE, _NOT_SUPPORTED = 209, 801
 _IN_A_CHILD = 3
 _FAULTS = {
@@ -191,7 +192,7 @@ class Cuda:
             text += f"; stream {stream:#x} of the arrays is gone, or of another device; fix: make another one current"
         elif status in _LOST_CONTEXT:
             text += f"; {_LOST_CONTEXT[status]}; fix: build the program again after the device was reset"
-        raise DeviceError(text)
+        raise (DeviceMemoryError if status == _NO_MEMORY else DeviceError)(text)
 
     # -- contexts and code ---------------------------------------------------------------------------------------------
 

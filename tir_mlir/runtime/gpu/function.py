@@ -331,9 +331,7 @@ class KernelFunction:
             ready.direct = self._kernels(native, ready, device, 0, stream)
         return ready
 
-    def _kernels(
-        self, native: NativeDriver, ready: _Ready, device: int, current_stream: int, stream: int
-    ) -> Kernels:
+    def _kernels(self, native: NativeDriver, ready: _Ready, device: int, current_stream: int, stream: int) -> Kernels:
         """What native code starts, on a stream that the package of the tensors says, or that it is given (0)."""
         parts = zip(ready.launches, [c for c in ready.call.launches if c.blocks], strict=True)
         launches = [(launcher.handle, part.launch, part.arguments) for (launcher, _, _), part in parts]
