@@ -49,10 +49,10 @@ from tir_mlir.dialect.diagnostics.errors import (
 
 __all__ = [
     "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "BuildWarning",
-    "DeviceError", "DeviceMemoryError", "ForkError", "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError",
-    "IntrinError", "LinalgError", "LoweringError", "MachineError", "NotAffine", "NotAffineMapError", "NotAnAttribute",
-    "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError", "PtxError", "RaceError", "ScheduleError",
-    "ScheduleWarning", "ScriptError", "ScriptWarning", "StepError", "StepIndexError", "StepTypeError",
-    "StepValueError", "TirError", "ToolError", "TraceError", "TuneError", "TuneWarning", "UnwrittenError",
-    "VerifyError",
+    "DeviceError", "DeviceMemoryError", "ForkError", "GraphError", "HandleError", "IndexMapError", "InternalError",
+    "InterpreterError", "IntrinError", "LinalgError", "LoweringError", "MachineError", "NotAffine",
+    "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError",
+    "PtxError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError", "ScriptWarning", "StepError",
+    "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError", "TraceError", "TuneError",
+    "TuneWarning", "UnwrittenError", "VerifyError",
 ]  # fmt: skip

@@ -44,7 +44,7 @@ PACKAGES: dict[str, str] = {
     "testing": "dialect.diagnostics schedule script",
     "graph": (
         "build dialect equivalence extensions interpreter passes.linalg passes.lower ptx.program runtime schedule "
-        "schedules script sources target targets.stages te topi visual"
+        "schedules script sources target targets te topi visual"
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target targets.stages te",
     "accel": (

@@ -49,8 +49,8 @@ class DeviceModel(Model):
     """A model for a GPU. Its weights are copied to a device once; a call starts all kernels, without Python between
     them where the driver has native code.
 
-    Inputs are arrays on a GPU (`__dlpack__`), in place, or NumPy arrays, which are copied. Results are of the package of
-    the first input: torch, cupy, NumPy, else `DeviceArray`s. With NumPy arrays a call waits for the kernels; else
+    Inputs are arrays on a GPU (`__dlpack__`), in place, or NumPy arrays, which are copied. Results are of the package
+    of the first input: torch, cupy, NumPy, else `DeviceArray`s. With NumPy arrays a call waits for the kernels; else
     what is started on the stream of the inputs later sees the results.
     program: the launches of the graph.
     """
@@ -141,8 +141,8 @@ def _explaining_caller(run: Runner, name: str, program: GraphProgram, sizes: Map
             types = [*(type_ for _, type_ in plan.inputs), *plan.outputs]
             given = sum(size_code.value(byte_size(type_), sizes) for type_ in types)
             raise DeviceMemoryError(
-                f"{name}: {error}; the model needs {plan.weight_bytes:,} bytes for weights, {arena:,} for its arena and "
-                f"{given:,} for inputs and outputs on the device; fix: a smaller batch, "
+                f"{name}: {error}; the model needs {plan.weight_bytes:,} bytes for weights, {arena:,} for its arena "
+                f"and {given:,} for inputs and outputs on the device; fix: a smaller batch, "
                 'weights="bfloat16" or weights="int8" of build, or a device with more memory'
             ) from None
 

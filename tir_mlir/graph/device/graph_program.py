@@ -24,7 +24,6 @@ from tir_mlir.runtime.drivers.device_driver import Launch
 from tir_mlir.runtime.gpu.host_program import DeviceBuffer, LaunchArgument
 from tir_mlir.runtime.gpu.loaded_code import LoadedCode
 
-
 KNOWN = 64
 """Combinations of sizes whose launches are remembered."""
 

@@ -20,8 +20,8 @@ _Allocation: TypeAlias = tuple[DeviceDriver, int, int, int]
 class HeldMemory:
     """Memory of `size` bytes on each device, or on each stream of a device, where it is used; given back with this.
 
-    contents: what is copied there once; None: nothing. On the machine in NumPy each buffer has memory of its own, so that it sees accesses outside of one, and
-    reads of what nobody wrote.
+    contents: what is copied there once; None: nothing. On the machine in NumPy each buffer has memory of its own, so
+    that it sees accesses outside of one, and reads of what nobody wrote.
     """
 
     def __init__(self, size: int, contents: np.ndarray | None = None, by_stream: bool = False):

@@ -14,7 +14,7 @@ def refuse_plan(plan: ExecutionPlan, chip: str) -> None:
         if isinstance(call.control, SizeCount):
             why = f"data decide on the size {call.control.size}, and a GPU is started with sizes that are known"
         elif call.control is not None:
-            why = f"{call.name} is a branch or a loop that data decide on, and a GPU is started with a fixed list of kernels"
+            why = f"{call.name} is a branch or a loop that data decide on, and a GPU is started with a list of kernels"
         elif call.packed:
             why = f"{call.name} calls the packed function {call.callee}, which runs on a CPU"
         else:

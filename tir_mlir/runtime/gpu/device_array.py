@@ -77,8 +77,8 @@ def device_array(values: np.ndarray, device: int | None = None) -> DeviceArray:
     return array
 
 
-# What goes to other packages: a capsule, and structs that live until the package calls `deleter`; where no package takes
-# the capsule, its destructor does.
+# What goes to other packages: a capsule, and structs that live until the package calls `deleter`; where no package
+# takes the capsule, its destructor does.
 
 
 class _Managed(ctypes.Structure):

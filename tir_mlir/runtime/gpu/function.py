@@ -7,7 +7,6 @@ later ones only read pointers. Calls return before the kernels are done, unless 
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from tir_mlir.runtime.call.signature import (
     ScalarParam,
     positional_arguments,
 )
-from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode, Launch, Launcher, NativeDriver, active
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode, Launcher, NativeDriver, active
 from tir_mlir.runtime.gpu import tensors
 from tir_mlir.runtime.gpu.host_program import (
     CallValue,
