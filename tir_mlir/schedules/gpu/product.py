@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil
 from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.ir import bits, enter_context
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 GROUP = 4
 """Rows and columns of a group of sums: a thread reads as many numbers at once from shared memory."""
 PADDING = 4
-"""Numbers between the rows of a small transposed tile, so that threads that write a column use different banks; others
-are swizzled."""
+"""Numbers between the rows of a transposed tile, so that threads that write a column use different banks."""
+SEGMENT = 8
+"""Terms of a row that a warp copies at once: 32 bytes of float32, a sector."""
 PROCESSORS = 108
 """Of an A100, as a typical number: a product has tiles for all of them if it is large enough."""
 
@@ -49,10 +50,11 @@ class BlockTile:
         return self.rows * self.columns
 
     def cost(self, batch: int, m: int, n: int, k: int) -> float:
-        """The work of the busiest processor, padding included: a thread with few sums loads more for each."""
+        """The work of the busiest processor, padding included. A thread loads a group of each operand in the time of
+        four products of a group and a group: those of few groups wait for shared memory."""
         waves = ceil(batch * ceil(m / self.m) * ceil(n / self.n) / PROCESSORS)
-        load = 1 + 4 / sqrt(self.m * self.n / self.threads)
-        return waves * self.m * self.n * ceil(k / self.k) * self.k * load
+        rows, columns = self.groups
+        return waves * self.m * self.n * ceil(k / self.k) * self.k * max(1.0, (rows + columns) / (rows * columns))
 
 
 TILES = (
@@ -62,7 +64,7 @@ TILES = (
     BlockTile(32, 64, 16, 8, 16),
     BlockTile(32, 32, 16, 8, 8),
     BlockTile(32, 32, 8, 8, 8),
-    BlockTile(16, 16, 8, 4, 4),
+    BlockTile(16, 32, 8, 4, 8),
 )  # fmt: skip
 """From the best to the smallest."""
 
@@ -173,16 +175,24 @@ def _share(
     sch.compute_at(copy, at)
     if terms_last:
         sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-1], i[-2]))
-        if side >= WARP:
-            sch.swizzle(copy, 0)
-        else:
-            sch.storage_align(copy, 0, len(region.axes) - 2, WARP, PADDING)
-    fused = sch.fuse(*sch.get_loops(copy)[-2:])
+        sch.storage_align(copy, 0, len(region.axes) - 2, WARP, PADDING)
+    fused = sch.fuse(*_by_segments(sch, copy, tile.k if terms_last else 0))
     _, y, x, vector = sch.split(fused, [None, tile.rows, tile.columns, lanes])
     sch.bind(y, "threadIdx.y")
     sch.bind(x, "threadIdx.x")
     if lanes > 1:
         sch.vectorize(vector)
+
+
+def _by_segments(sch: Schedule, copy: BlockHandle, terms: int) -> list[LoopHandle]:
+    """The loops of a copy. Rows of terms, which become columns of a tile, are copied by segments: a warp writes fewer
+    columns, of more rows, which are in different banks."""
+    rows, columns = sch.get_loops(copy)[-2:]
+    if terms <= SEGMENT:
+        return [rows, columns]
+    outer, inner = sch.split(columns, [None, SEGMENT])
+    sch.reorder(outer, rows, inner)
+    return [outer, rows, inner]
 
 
 def _iter_of(sch: Schedule, what: MatrixProduct, role: str) -> str:
