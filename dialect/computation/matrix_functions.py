@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis.pointers import address, base_of
+from tir_mlir.dialect.computation.fragment_instructions import expand_instruction
 from tir_mlir.dialect.ir import (
     Buffer,
     Func,
@@ -46,7 +47,7 @@ SIDE = 16
 ROWS, COLUMNS = "row_major", "col_major"
 _OPERANDS = {
     "tvm_load_matrix_sync": (0,), "tvm_store_matrix_sync": (0,), "tvm_fill_fragment": (0,),
-    "tvm_mma_sync": (0, 2, 4, 6),
+    "tvm_mma_sync": (0, 2, 4, 6), "ptx_ldmatrix": (0,), "ptx_mma": (0, 2, 4, 6),
 }  # fmt: skip
 
 
@@ -154,6 +155,8 @@ def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
     if len(fragments) < len(views):
         return False
     with ir.InsertionPoint(op), op.location:
+        if name.startswith("ptx_"):
+            return expand_instruction(op, fragments)
         if name == "tvm_mma_sync":
             return _product(fragments, layouts)
         if not is_mma(fragments[0]) and [constant_integer(op.operands[n]) for n in (1, 2, 3)] != [SIDE] * 3:

@@ -21,11 +21,14 @@ from tir_mlir.dialect.ir.edit import rebind as rebind
 from tir_mlir.dialect.ir.edit import rebuild_guard as rebuild_guard
 from tir_mlir.dialect.ir.edit import substitute as substitute
 from tir_mlir.dialect.ir.fragments import MATRIX_FUNCTIONS as MATRIX_FUNCTIONS
+from tir_mlir.dialect.ir.fragments import MATRIX_LOADS as MATRIX_LOADS
+from tir_mlir.dialect.ir.fragments import MATRIX_PRODUCTS as MATRIX_PRODUCTS
 from tir_mlir.dialect.ir.fragments import MatrixCallOp as MatrixCallOp
 from tir_mlir.dialect.ir.fragments import has_strides as has_strides
 from tir_mlir.dialect.ir.fragments import is_fragment as is_fragment
 from tir_mlir.dialect.ir.fragments import is_warp_loop as is_warp_loop
 from tir_mlir.dialect.ir.fragments import matrix_function as matrix_function
+from tir_mlir.dialect.ir.fragments import matrix_pointer as matrix_pointer
 from tir_mlir.dialect.ir.index import Constraint as Constraint
 from tir_mlir.dialect.ir.index import Index as Index
 from tir_mlir.dialect.ir.index import compose as compose

@@ -11,8 +11,15 @@ from tir_mlir.dialect.ir.op_views import CallOp, IntToPtrOp, Operand, isa
 from tir_mlir.dialect.ir.views import Buffer, Loop
 
 
+class LdmatrixCallOp(CallOp):
+    """A call of `ptx_ldmatrix`."""
+
+    register = Operand(1)
+    pointer = Operand(2)
+
+
 class MatrixCallOp(CallOp):
-    """A call of a matrix function other than `tvm_mma_sync`."""
+    """A call of a matrix function other than `tvm_mma_sync`, `ptx_ldmatrix` and `ptx_mma`."""
 
     pointer = Operand(5)
     """What it loads from or stores to."""
@@ -24,8 +31,11 @@ class MatrixCallOp(CallOp):
 WARP = 32
 """The lanes of a warp."""
 
-MATRIX_FUNCTIONS = frozenset(("tvm_load_matrix_sync", "tvm_store_matrix_sync", "tvm_fill_fragment", "tvm_mma_sync"))
+MATRIX_FUNCTIONS = frozenset(
+    "tvm_load_matrix_sync tvm_store_matrix_sync tvm_fill_fragment tvm_mma_sync ptx_ldmatrix ptx_mma".split()
+)
 """The functions that all lanes of a warp call together."""
+MATRIX_LOADS, MATRIX_PRODUCTS = ("tvm_load_matrix_sync", "ptx_ldmatrix"), ("tvm_mma_sync", "ptx_mma")
 _SCOPE = re.compile(r"(wmma|mma|m16n8k8)\.\w+")
 
 
@@ -40,6 +50,14 @@ def matrix_function(op: ir.Operation) -> str | None:
         return None
     callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     return callee if callee in MATRIX_FUNCTIONS else None
+
+
+def matrix_pointer(call: ir.Operation) -> ir.Value | None:
+    """The pointer to the memory that a matrix function loads or stores; None: it accesses none."""
+    name = matrix_function(call)
+    if name == "ptx_ldmatrix":
+        return LdmatrixCallOp(call).pointer
+    return MatrixCallOp(call).pointer if name in ("tvm_load_matrix_sync", "tvm_store_matrix_sync") else None
 
 
 def has_strides(buffer: Buffer) -> bool:

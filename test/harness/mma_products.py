@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from harness import scripts
 
@@ -35,7 +37,7 @@ def product(
     return scripts.function(PRODUCT.format(m=m, n=n, k=k, sums=sums, left=left, right=right), params)
 
 
-def scheduled(
+def tiled(
     func,
     shape: tuple[int, int, int],
     dtype: str = "float16",
@@ -44,8 +46,9 @@ def scheduled(
     trans_b: bool = False,
     warps: tuple[int, int] = (2, 2),
     scope: str = "shared",
-) -> Schedule:
-    """The product by tiles of `shape` a warp, `warps` below and beside each other in a block."""
+) -> tuple[Schedule, dict[str, str], dict[str, Any]]:
+    """The product by tiles of `shape` a warp, `warps` below and beside each other in a block; the names of intrinsics,
+    and the blocks that they are of."""
     group = get_mma_intrin_group(
         shape, dtype, sums or SUMS.get(dtype, "float32"), load_scope=scope, trans_a=trans_a, trans_b=trans_b
     )
@@ -70,9 +73,18 @@ def scheduled(
         for part, axis in zip(sch.split(fused, [None, *warps, 32])[1:], "zyx", strict=True):
             sch.bind(part, f"threadIdx.{axis}")
     sch.decompose_reduction(inner, k_0)
-    for name, block in (("load_a", loads[0]), ("load_b", loads[1]), ("store", store), ("init", "product_init")):
-        sch.tensorize(sch.get_loops(block)[-2], group[name])
-    sch.tensorize(inner, group["compute"])
+    return (
+        sch,
+        group,
+        {"load_a": loads[0], "load_b": loads[1], "store": store, "init": "product_init", "compute": inner},
+    )
+
+
+def scheduled(func, *arguments, **options) -> Schedule:
+    """The same, by the intrinsics."""
+    sch, group, blocks = tiled(func, *arguments, **options)
+    for name, block in blocks.items():
+        sch.tensorize(block if name == "compute" else sch.get_loops(block)[-2], group[name])
     return sch
 
 

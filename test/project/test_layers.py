@@ -76,7 +76,7 @@ PARTS: dict[str, str] = {
     "accel.timing": ".",
     "dialect.analysis": "calls diagnostics incremental ir presburger",
     "dialect.calls": "diagnostics ir",
-    "dialect.computation": "analysis constants diagnostics ir presburger",
+    "dialect.computation": "analysis constants diagnostics ir presburger symbolic",
     "dialect.graph": "constants ir",
     "dialect.incremental": "ir",
     "dialect.index_maps": "diagnostics ir presburger symbolic",

@@ -387,6 +387,34 @@ def tvm_mma_sync(
 
 
 @construct
+def ptx_ldmatrix(fragment: object, register: int, pointer: object, layout: str) -> None:
+    """One `ldmatrix`: `T.ptx_ldmatrix(F.data, 0, A.access_ptr("r"), "x4.trans: lane % 16, lane // 16 * 8")`.
+
+    F: a matrix in a scope `mma.*`; the registers of a lane from `register` (elements, tile by tile) on are filled.
+    layout: x1, x2 or x4 matrices, `.trans` if they are exchanged; then the row and column of A from which the 16 bytes
+    begin whose address each lane gives.
+    """
+
+
+@construct
+def ptx_mma(
+    d: object,
+    d_register: int,
+    a: object,
+    a_register: int,
+    b: object,
+    b_register: int,
+    c: object,
+    c_register: int,
+    layout: str,
+) -> None:
+    """One `mma.sync`: `T.ptx_mma(C.data, 0, A.data, 0, B.data, 0, C.data, 0, "m16n8k16")`.
+
+    Matrices in scopes `mma.*`, each from a register of a lane on: d = a * b + c.
+    """
+
+
+@construct
 def likely(condition: object) -> None:
     """A branch hint; parsed as the condition itself."""
 

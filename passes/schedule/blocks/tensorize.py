@@ -26,6 +26,7 @@ from tir_mlir.dialect.computation import (
     match,
     raise_form,
 )
+from tir_mlir.dialect.computation.fragment_maps import NotComposed, check_composition
 from tir_mlir.dialect.computation.matrix_functions import (
     COLUMNS,
     ROWS,
@@ -105,6 +106,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         for region_check in region_checks(block, bindings, impl.func, tensor_intrin):
             region_check()
         layouts = check_layouts(block, bindings, impl.func, intrinsic)
+        _check_composition(block, impl.func, intrinsic)
         check_inlinable(impl.func, tensor_intrin)
         sizes = size_arguments(block, matched, intrinsic)
         guarded = intrinsic.form().takes_conditions  # else all of each window is accessed
@@ -468,6 +470,14 @@ def _check_requirements(block: Block, way: Alignment, intrinsic: TensorIntrin) -
     except ScheduleError as error:
         reasons.append(error.reason)
     return Alignment(way.operands, way.axes, tuple(reasons), way.match)
+
+
+def _check_composition(block: Block, impl: Func, intrinsic: TensorIntrin) -> None:
+    """Refuse an implementation whose loads and products of fragments do not compose."""
+    try:
+        check_composition(intrinsic.name, impl, intrinsic.desc_func().func)
+    except NotComposed as error:
+        refuse(block, str(error), fix=error.fix)
 
 
 # The layouts of fragments: that of a load has to be the one in which the product takes the fragment.

@@ -38,6 +38,8 @@ MATRIX_CALLS: dict[str, dict[str, str]] = {
     "tvm_store_matrix_sync": {"fragment": "r"},
     "tvm_fill_fragment": {"fragment": "w"},
     "tvm_mma_sync": {"d": "w", "a": "r", "b": "r", "c": "r"},
+    "ptx_ldmatrix": {"fragment": "w"},
+    "ptx_mma": {"d": "w", "a": "r", "b": "r", "c": "r"},
 }
 """Matrix functions of GPUs, opaque calls: the access mode of each fragment that they take."""
 

@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir import (
     constant_integer,
     dtypes,
     matrix_function,
+    matrix_pointer,
     owner_op,
     read_apply,
 )
@@ -48,6 +49,16 @@ class TakenFragment:
     first: list[Index]
     rows: int
     columns: int
+
+    def place_of(self, register: int) -> int:
+        """The tile of those taken, row by row, that a register of a lane is in."""
+        assert self.of.layout is not None
+        return register // self.of.layout.registers
+
+    def place(self, register: int) -> tuple[Index, int]:
+        """The tile of the buffer, and the register in it."""
+        assert self.of.layout is not None
+        return self.number(*divmod(self.place_of(register), self.columns)), register % self.of.layout.registers
 
     def number(self, row: int = 0, column: int = 0) -> Index:
         """The number of a tile in the buffer, row-major."""
@@ -93,6 +104,13 @@ class MatrixCall:
     def layout(self) -> str:
         return attrs.get(self.op, attrs.LAYOUT, "row_major")
 
+    def register(self, number: int) -> int:
+        """The first register of a fragment, which an operand says."""
+        register = constant_integer(self.op.operands[number])
+        if register is None or register < 0:
+            raise self.refusal("takes a register that is not a constant from 0 on")
+        return register
+
     def refusal(self, text: str) -> LoweringError:
         return LoweringError(f"{location_prefix(self.op)} {text}")
 
@@ -116,7 +134,8 @@ class MatrixCall:
         """The tiles of a view, below and beside each other."""
         shape = [n or 0 for n in Buffer(view).shape]
         position = 4 if self.name != "tvm_mma_sync" else number + 1
-        named = constant_integer(self.op.operands[position]) or 0
+        is_ptx = self.name.startswith("ptx_")
+        named = 0 if is_ptx else constant_integer(self.op.operands[position]) or 0
         rows, columns = of.tile
         fits = len(shape) >= 2 and prod(shape) == shape[-2] * shape[-1]
         whole = fits and not shape[-2] % rows and not shape[-1] % columns
@@ -138,7 +157,9 @@ class MatrixCall:
 
     def memory(self) -> TakenMemory:
         """The matrix in memory of a load or store."""
-        pointed = address(owner_op(MatrixCallOp(self.op).pointer))
+        pointer = matrix_pointer(self.op)
+        assert pointer is not None
+        pointed = address(owner_op(pointer))
         if pointed is None or not isa(owner_op(pointed[1]), StridedMetadataOp):
             raise self.refusal("takes a pointer with an offset; fix: T.match_buffer of the tile")
         view = pointed[0].value
@@ -149,11 +170,13 @@ class MatrixCall:
         if len(shape) < 2:
             raise self.refusal(f"takes {Buffer(view).name}, which has no rows and columns")
         return TakenMemory(
-            Buffer(root), (axes[matrix[0]], axes[matrix[1]]), start, (shape[-2], shape[-1]), self._stride()
+            Buffer(root), (axes[matrix[0]], axes[matrix[1]]), start, (shape[-2], shape[-1]), self._stride(view)
         )
 
-    def _stride(self) -> int:
+    def _stride(self, view: ir.Value) -> int:
         """The elements from one row to the next."""
+        if self.name == "ptx_ldmatrix":
+            return _stride_in_memory(view, Buffer(view).rank - 2) or 0
         value = MatrixCallOp(self.op).stride
         while not isinstance(value.owner, ir.Block) and value.owner.name.startswith("arith.") and value.owner.operands:
             value = value.owner.operands[0]

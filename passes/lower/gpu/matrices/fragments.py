@@ -56,7 +56,12 @@ def run(module: ir.Module, warp: int | str = 32, features: str = "mma ldmatrix")
 
 
 def _lower(func: Func, calls: Sequence[ir.Operation], features: frozenset[str]) -> None:
-    lanes = [_for_all_lanes(op) for op in calls]
+    guards = [_first_lane(op) for op in calls]
+    lanes = [axis for _, axis in guards]
+    for guard in dict.fromkeys(guard for guard, _ in guards):
+        for inner in [o.operation for o in guard.regions[0].blocks[0].operations][:-1]:
+            edit.move_before(inner, guard)
+        edit.drop(guard)
     syncs = needed_syncs(func, calls)
     allocs = [op for op in walk.ops(func.op) if _is_allocation(op)]
     fragments: dict[ir.Value, FragmentRegisters] = {op.results[0]: FragmentRegisters.allocate(op) for op in allocs}
@@ -100,8 +105,8 @@ def _note_layout(call: MatrixCall) -> None:
     fragment.loaded = call.layout
 
 
-def _for_all_lanes(op: ir.Operation) -> Loop:
-    """Take a call out of the condition of the first lane. Returns the loop over lanes."""
+def _first_lane(op: ir.Operation) -> tuple[ir.Operation, Loop]:
+    """The condition of the first lane around a call, and the loop over lanes."""
     guard = next((p for p in walk.parents(op) if isa(p, AffineIfOp)), None)
     axis = _first_of(guard)
     if guard is None or axis is None or axis.kind != "threadIdx.x":
@@ -122,10 +127,7 @@ def _for_all_lanes(op: ir.Operation) -> Loop:
                 "their fragments; "
                 f"fix: compute_at it inside of loop {alone.name}"
             )
-    for inner in [o.operation for o in guard.regions[0].blocks[0].operations][:-1]:
-        edit.move_before(inner, guard)
-    edit.drop(guard)
-    return axis
+    return guard, axis
 
 
 def _first_of(op: ir.Operation | None) -> Loop | None:

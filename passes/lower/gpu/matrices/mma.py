@@ -11,7 +11,8 @@ from mlir import ir
 from mlir.dialects import arith, llvm, vector
 
 from tir_mlir.dialect.analysis.fragment_layouts import FragmentLayout, ldmatrix_layout
-from tir_mlir.dialect.ir import Index, MatrixCallOp, apply, create, dtypes
+from tir_mlir.dialect.computation.fragment_maps import LdmatrixForm, NotComposed, element_index
+from tir_mlir.dialect.ir import MATRIX_PRODUCTS, Index, MatrixCallOp, apply, create, dtypes
 from tir_mlir.passes.lower.gpu.matrices.calls import MatrixCall, TakenFragment, TakenMemory
 from tir_mlir.passes.lower.gpu.nvvm.ldmatrix import LDMATRIX, ROW_BYTES
 from tir_mlir.passes.lower.gpu.thread_tags import is_shared
@@ -31,8 +32,10 @@ _SUMS = {
 
 def lower_mma(call: MatrixCall, features: frozenset[str]) -> None:
     """Emit the instructions of a call. Raises LoweringError for what has none, on the chip or at all."""
-    if call.name == "tvm_mma_sync":
+    if call.name in MATRIX_PRODUCTS:
         _Product(call).emit(features)
+    elif call.name == "ptx_ldmatrix":
+        _load_by_form(call, features)
     elif call.name == "tvm_fill_fragment":
         _fill(call)
     else:
@@ -71,23 +74,6 @@ def lane_index(call: MatrixCall) -> Index:
     """The number of a lane in its warp."""
     lane = Index.from_value(call.lanes.var)
     return lane if call.lanes.const_extent == 32 else lane % 32
-
-
-def element_index(parts: Sequence[str], lane: Index, register: int) -> Index:
-    """The row (or column) that the bits `parts` make of a lane and a register, as an affine expression."""
-    total, position = Index.constant(0), 0
-    while position < len(parts):
-        bit, number = parts[position][0], int(parts[position][1:])
-        if bit == "r":
-            total, position = total + ((register >> number & 1) << position), position + 1
-            continue
-        width = 1
-        while position + width < len(parts) and parts[position + width] == f"l{number + width}":
-            width += 1
-        field = lane // (1 << number) if number else lane
-        field = field if number + width == 5 else field % (1 << width)
-        total, position = total + field * (1 << position), position + width
-    return total.simplify()
 
 
 def _move(call: MatrixCall, taken: TakenFragment, memory: TakenMemory, one: AccessElement) -> None:
@@ -210,7 +196,7 @@ def _is_linear(matrices: Sequence[_Matrix]) -> bool:
 def _emit_ldmatrix(
     call: MatrixCall, taken: TakenFragment, memory: TakenMemory, matrices: Sequence[_Matrix], trans: bool
 ) -> None:
-    """One `ldmatrix`: each lane loads a row, and a conversion stands for their exchange (`tir-lower-gpu-ldmatrix`)."""
+    """One `ldmatrix` of matrices whose places are affine in the bits of their numbers."""
     lane, first = lane_index(call), matrices[0]
     row, column = lane % MATRIX_ROWS + first.row, Index.constant(first.column)
     for bit in range(len(matrices).bit_length() - 1):
@@ -218,19 +204,45 @@ def _emit_ldmatrix(
         field = lane // (MATRIX_ROWS << bit)
         field = field if bit == 1 else field % 2
         row, column = row + field * (other.row - first.row), column + field * (other.column - first.column)
+    registers = [(matrix.number, matrix.register) for matrix in matrices]
+    _exchange_rows(taken, memory, memory.at(row, column), registers, trans)
+
+
+def _exchange_rows(
+    taken: TakenFragment, memory: TakenMemory, at: Sequence[Index], registers: list[tuple[Index, int]], trans: bool
+) -> None:
+    """Each lane loads a row, and a conversion stands for their exchange (`tir-lower-gpu-ldmatrix`). registers: the tile
+    and the first register in it that each matrix fills."""
     size = dtypes.bits(taken.of.dtype)
     loaded = ir.VectorType.get([ROW_BYTES * 8 // size], taken.of.element)
     facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ROW_BYTES)}
-    places = [apply(index) for index in memory.at(row, column)]
+    places = [apply(index) for index in at]
     line = ir.Operation.create("vector.load", [loaded], [memory.buffer.value, *places], facts).results[0]
-    result = ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * len(matrices))})>")
+    result = ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * len(registers))})>")
     mark = {LDMATRIX: ir.BoolAttr.get(trans)}
     parts = ir.Operation.create("builtin.unrealized_conversion_cast", [result], [line], mark).results[0]
-    for n, matrix in enumerate(matrices):
+    for n, (number, first) in enumerate(registers):
         part = llvm.extractvalue(ir.IntegerType.get_signless(32), parts, [n])
         for e, value in enumerate(_unpacked(part, taken.of.element, 32 // size)):
-            rounded = _rounded(value, taken.of.dtype, taken.of.scope)
-            create.store(rounded, taken.of.registers, [matrix.number, matrix.register + e])
+            create.store(_rounded(value, taken.of.dtype, taken.of.scope), taken.of.registers, [number, first + e])
+
+
+def _load_by_form(call: MatrixCall, features: frozenset[str]) -> None:
+    """A `ldmatrix` that the program writes."""
+    taken, memory = call.fragment(0), call.memory()
+    if not is_shared(memory.buffer) or "ldmatrix" not in features:
+        raise call.refusal(
+            f"loads {memory.buffer.name} of scope {memory.buffer.scope}; ldmatrix is of shared memory, from sm_75 on; "
+            "fix: T.tvm_load_matrix_sync, which loads any memory"
+        )
+    call.check_rows(memory)
+    try:
+        form = LdmatrixForm.parse(call.layout)
+    except NotComposed as error:
+        raise call.refusal(str(error)) from None
+    unit = 32 // dtypes.bits(taken.of.dtype)
+    registers = [taken.place(call.register(1) + n * unit) for n in range(form.count)]
+    _exchange_rows(taken, memory, memory.at(*form.place(lane_index(call))), registers, form.trans)
 
 
 def _unpacked(part: ir.Value, element: ir.Type, count: int) -> list[ir.Value]:
@@ -249,6 +261,7 @@ class _Product:
 
     def __init__(self, call: MatrixCall):
         self.call = call
+        self.sizes = (1, 1, 1)
         self.d, self.a, self.b, self.c = (call.fragment(n) for n in (0, 2, 4, 6))
         self._check()
 
@@ -266,6 +279,8 @@ class _Product:
         if sums not in _SUMS[dtype] or sums != self.c.of.dtype:
             there = " or ".join(_SUMS[dtype])
             raise self.call.refusal(f"adds products of {dtype} in {sums}; the hardware adds them in {there}")
+        if self.call.name == "ptx_mma":
+            return
         (m, k), (depth, n) = self._grid(self.a), self._grid(self.b)
         grids = {(part.rows, part.columns) for part in (self.c, self.d)}
         if k != depth or grids != {(m, n)}:
@@ -291,6 +306,9 @@ class _Product:
                 f"multiplies {self.a.of.dtype} by mma.m{m}n{n}k{k}, which GPUs have from sm_80 on; this one has wmma "
                 'of 16 x 16 x 16 float16; fix: build for CUDA("sm_80"), or use tir_mlir.intrin.wmma'
             )
+        if self.call.name == "ptx_mma":
+            self._emit_one()
+            return
         rows, columns, depth = self.sizes
         a = {(i, q): self._operand(self.a, i, q) for i in range(rows) for q in range(depth)}
         b = {(q, j): self._operand(self.b, q, j) for q in range(depth) for j in range(columns)}
@@ -299,6 +317,13 @@ class _Product:
             for q in range(depth):
                 sums = self._multiply(a[i, q], b[q, j], sums)
             self._put(sums, i, j)
+
+    def _emit_one(self) -> None:
+        """The instruction of a `ptx_mma`, whose operands begin at registers that it names."""
+        parts = zip((self.d, self.a, self.b, self.c), (1, 3, 5, 7), strict=True)
+        places = [divmod(part.place_of(self.call.register(n)), part.columns) for part, n in parts]
+        a, b, c = (self._registers(p, *at) for p, at in zip((self.a, self.b, self.c), places[1:], strict=True))
+        self._put(self._multiply(a, b, c), *places[0])
 
     def _operand(self, part: TakenFragment, row: int, column: int) -> list[ir.Value]:
         place = (column, row) if part.of.scope.endswith("_trans") else (row, column)

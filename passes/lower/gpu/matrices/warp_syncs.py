@@ -8,13 +8,13 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.analysis.pointers import pointee
-from tir_mlir.dialect.ir import Buffer, Func, MatrixCallOp, matrix_function, owner_op, walk
+from tir_mlir.dialect.ir import Buffer, Func, matrix_function, matrix_pointer, owner_op, walk
 from tir_mlir.dialect.ir.lowering_op_views import BarrierOp
 from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AccessOp, WriteOp, isa
 from tir_mlir.passes.lower.gpu.thread_tags import is_shared
 
-_LOAD, _STORE = "tvm_load_matrix_sync", "tvm_store_matrix_sync"
+_STORE = "tvm_store_matrix_sync"
 
 
 def sync_warp() -> None:
@@ -60,8 +60,8 @@ class _Ordered:
 
     def keys(self, op: ir.Operation) -> list[Hashable]:
         """The memory that an op accesses, if lanes share it."""
-        if matrix_function(op) in (_LOAD, _STORE):
-            value = pointee(owner_op(MatrixCallOp(op).pointer))
+        if (pointer := matrix_pointer(op)) is not None:
+            value = pointee(owner_op(pointer))
         else:
             value = accessed_memref(op) if isa(op, AccessOp) else None
         if value is None:
@@ -74,7 +74,7 @@ class _Ordered:
     def _matters(self, op: ir.Operation) -> bool:
         """Whether the accesses of a matrix function have to be ordered with others."""
         name = matrix_function(op)
-        return any(key in (self.written if name == _LOAD else self.accessed) for key in self.keys(op))
+        return any(key in (self.accessed if name == _STORE else self.written) for key in self.keys(op))
 
     def alone(self, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
         """The matrix functions, of ops in the order that they are passed, in front of which the warp is not in step."""
@@ -84,7 +84,7 @@ class _Ordered:
             name, keys = matrix_function(op), set(self.keys(op))
             if isa(op, BarrierOp):
                 open_.clear()
-            elif name in (_LOAD, _STORE) and self._matters(op):
+            elif matrix_pointer(op) is not None and self._matters(op):
                 if open_ & keys:
                     found.append(op)
                     open_.clear()

@@ -54,6 +54,7 @@ for b in T.thread_binding(4, thread="blockIdx.x"):
         T.tvm_fill_fragment(F.data, 16, 16, 16, 0, T.float32(1))
         T.tvm_store_matrix_sync(F.data, 16, 16, 16, 0, D.access_ptr("w"), D.strides[0], "row_major")
 """
+LOAD_A = 'T.tvm_load_matrix_sync(F.data, 16, 8, 16, 0, A.access_ptr("r"), 16, "row_major")'
 MMA = """
 for b in T.thread_binding(1, thread="blockIdx.x"):
     with T.block("tile"):
@@ -63,7 +64,7 @@ for b in T.thread_binding(1, thread="blockIdx.x"):
         F = T.alloc_buffer((16, 16), "float16", scope="mma.matrix_a")
         G = T.alloc_buffer(({rows}, {columns}), "float16", scope="{scope}")
         H = T.alloc_buffer((16, 8), "float32", scope="mma.accumulator")
-        T.tvm_load_matrix_sync(F.data, 16, 8, 16, 0, A.access_ptr("r"), 16, "row_major")
+        {load}
         T.tvm_load_matrix_sync(G.data, 16, 8, 16, 0, B.access_ptr("r"), {columns}, "{layout}")
         T.tvm_fill_fragment(H.data, 16, 8, 16, 0, T.float32(0))
         T.tvm_mma_sync(H.data, 0, F.data, 0, G.data, 0, H.data, 0)
@@ -121,10 +122,10 @@ def is_interpreted(sch: Schedule) -> None:
     assert sch.verify(target="cuda")
 
 
-def by_mma(layout: str = "row_major", scope: str = "mma.matrix_b") -> Schedule:
+def by_mma(layout: str = "row_major", scope: str = "mma.matrix_b", load: str = LOAD_A) -> Schedule:
     """One m16n8k16; B is loaded as N x K for a product of K x N, or is in memory as K x N."""
     trans = scope.endswith("_trans")
-    text = MMA.format(layout=layout, scope=scope, rows=8 if trans else 16, columns=16 if trans else 8)
+    text = MMA.format(load=load, layout=layout, scope=scope, rows=8 if trans else 16, columns=16 if trans else 8)
     shape = (8, 16) if trans else (16, 8)
     params = f"A: T.Buffer((16, 16), 'float16'), B: T.Buffer({shape}, 'float16'), C: T.Buffer((16, 8), 'float32')"
     return Schedule(scripts.function(text, params))
@@ -142,9 +143,12 @@ ROWS = [
     KernelRow("a load of mma.sync by columns", lambda: by_mma("col_major"),
               'fix: "row_major", and mma.matrix_b_trans for an operand with rows and columns exchanged',
               (by_mma, lambda: by_mma(scope="mma.matrix_b_trans")), accepts=multiplies),
+    KernelRow("ldmatrix of global memory",
+              lambda: by_mma(load='T.ptx_ldmatrix(F.data, 0, A.access_ptr("r"), "x4: lane % 16, lane // 16 * 8")'),
+              "fix: T.tvm_load_matrix_sync, which loads any memory", (by_mma,), accepts=multiplies),
     KernelRow("mma.sync of an older chip", by_mma,
               'fix: build for CUDA("sm_80"), or use tir_mlir.intrin.wmma',
-              (by_mma, product), target="sm_75"),
+              (by_mma,), target="sm_75", accepts=multiplies),
     KernelRow("a loop over half a warp", lambda: filled(around=LANES.format(16)),
               'fix: for tx in T.thread_binding(0, 32, "threadIdx.x") around the call alone, in the implementation of '
               "the intrinsic, or no loop over threadIdx.x",
