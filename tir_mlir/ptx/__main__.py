@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.errors import PtxError
+from tir_mlir.ptx.comparison import ComparedKernel, compare
 from tir_mlir.ptx.instructions import ROWS
 from tir_mlir.ptx.launching import launch
 from tir_mlir.ptx.parser import Kernel, Module, parse
+from tir_mlir.ptx.prediction.cards import find_card
+from tir_mlir.ptx.prediction.launches import describe_launch
+from tir_mlir.ptx.program import register_usage
+from tir_mlir.target import CUDA
 
 EPILOG = """arguments of the kernel, in order:
   f32[64,128]            an array of random numbers; of f16, f64, s8, u8, s32, s64 and the like, too; bf16 as its bits
@@ -24,7 +31,9 @@ EPILOG = """arguments of the kernel, in order:
 
 examples:
   python -m tir_mlir.ptx kernel.ptx
-  python -m tir_mlir.ptx kernel.ptx --grid 10 --block 128 "f32[1000]" "f32[1000]" "f32[1000]=unwritten" 1000"""
+  python -m tir_mlir.ptx kernel.ptx --grid 10 --block 128 "f32[1000]" "f32[1000]" "f32[1000]=unwritten" 1000
+  python -m tir_mlir.ptx --gpu H100 --compare "a.ptx --grid 10 f32[99] f32[99]" "b.ptx --grid 5 f32[99] f32[99] 99"
+"""
 _TYPES = {
     **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
     **{f"s{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
@@ -38,8 +47,9 @@ class CommandError(ValueError):
     """An argument of the command that says nothing."""
 
 
-def read_argument(text: str, rng: np.random.Generator) -> tuple[object, bool]:
-    """An argument of a kernel, and whether the kernel may read it: "f32[8]=0" -> zeros, True. Raises CommandError."""
+def read_argument(text: str, rng: np.random.Generator | None) -> tuple[object, bool]:
+    """An argument of a kernel, and whether the kernel may read it: "f32[8]=0" -> zeros, True. rng: None for zeros
+    instead of random numbers. Raises CommandError."""
     if text.endswith(".npy"):
         try:
             return np.load(text), True
@@ -54,8 +64,8 @@ def read_argument(text: str, rng: np.random.Generator) -> tuple[object, bool]:
     if name not in _TYPES:
         raise CommandError(f"{name} is not a type; there are {', '.join(_TYPES)}")
     sizes, dtype = [int(size) for size in shape.split(",")], np.dtype(_TYPES[name])
-    if filled == "unwritten":
-        return np.zeros(sizes, dtype), False
+    if filled == "unwritten" or rng is None:
+        return np.zeros(sizes, dtype), filled != "unwritten"
     if filled is not None:
         return np.full(sizes, float(filled)).astype(dtype), True
     if name == "bf16":
@@ -98,14 +108,30 @@ def _sizes(text: str) -> tuple[int, ...]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run with these arguments, by default those of the process. Returns the exit code: 1 for a fault of the kernel, 2
     for arguments of the command that cannot be taken."""
+    parser = _parser()
+    options = parser.parse_intermixed_args(argv)
+    try:
+        if options.compare is not None:
+            return _compare_kernels(options)
+        if options.file is None:
+            raise CommandError("which file? a PTX text, or --compare with launches of several")
+        return _look_at(options)
+    except CommandError as error:
+        parser.error(str(error))
+    except (PtxError, BuildError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m tir_mlir.ptx",
         description="Run a kernel of a PTX text on NumPy arrays, and find its races, missing waits and bad accesses; "
-        "without --grid, list the kernels.",
+        "without --grid, list the kernels. With --compare, show several side by side.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, help="the PTX text, of any compiler")
+    parser.add_argument("file", type=Path, nargs="?", help="the PTX text, of any compiler")
     parser.add_argument("arguments", nargs="*", help="of the kernel, see below")
     parser.add_argument("--kernel", help="its name, where the text has several")
     parser.add_argument("--grid", type=_sizes, metavar="X[,Y[,Z]]", help="the numbers of blocks")
@@ -116,25 +142,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers")
     parser.add_argument("--save", type=Path, metavar="FILE.npz", help="write the arrays after the run: arg0, arg1, ...")
     parser.add_argument("--expect", type=Path, metavar="FILE.npz", help="compare the arrays with those of this file")
-    options = parser.parse_intermixed_args(argv)
-    try:
-        text = options.file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        parser.error(str(error))
-    try:
-        module = parse(text)
-        if options.grid is not None:
-            return _run(module, options)
-        print(describe(module))
-    except CommandError as error:
-        parser.error(str(error))
-    except PtxError as error:
-        print(error, file=sys.stderr)
-        return 1
+    parser.add_argument("--gpu", metavar="NAME", help="with --compare: the GPU whose time is predicted, such as H200")
+    parser.add_argument("--compare", nargs="+", metavar="LAUNCH", help="show launches side by side: each as the "
+                        "arguments of a run, in quotes; nothing runs, three blocks are followed")  # fmt: skip
+    return parser
+
+
+def _look_at(options: argparse.Namespace) -> int:
+    """List the kernels of a text, or run one."""
+    module = _read(options.file)
+    if options.grid is not None:
+        return _run(module, options)
+    print(describe(module))
     return 0
 
 
-def _run(module: Module, options: argparse.Namespace) -> int:
+def _read(path: Path) -> Module:
+    try:
+        return parse(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(str(error)) from None
+
+
+def _compare_kernels(options: argparse.Namespace) -> int:
+    """Print launches side by side."""
+    kernels = []
+    for text in options.compare:
+        launch = _parser().parse_intermixed_args(shlex.split(text))
+        if launch.file is None or launch.grid is None:
+            raise CommandError(f"{text!r} is not a launch such as 'a.ptx --grid 10 f32[1000]'")
+        module = _read(launch.file)
+        entry, block, args, _ = _launch_arguments(module, launch, with_contents=False)
+        card = find_card(options.gpu, CUDA(module.target).capability)
+        told = register_usage(module.text, module.target).get(entry.name, (None, 0))[0]
+        described = describe_launch(entry, launch.grid, block, args, launch.shared)
+        kernels.append(ComparedKernel(launch.file.name, described, card, told))
+    print(compare(kernels))
+    return 0
+
+
+def _launch_arguments(
+    module: Module, options: argparse.Namespace, with_contents: bool = True
+) -> tuple[Kernel, tuple[int, ...], list[object], list[int]]:
+    """The kernel, the threads of a block, the arguments, and the positions of those that it may not read."""
     name = options.kernel or (next(iter(module.kernels)) if len(module.kernels) == 1 else None)
     if name not in module.kernels:
         raise CommandError(f"--kernel is one of {', '.join(module.kernels)}")
@@ -144,11 +194,15 @@ def _run(module: Module, options: argparse.Namespace) -> int:
         raise CommandError("the text does not say the threads of a block; pass --block")
     if len(options.arguments) > len(kernel.parameters):
         raise CommandError(f"kernel {name} has {len(kernel.parameters)} parameters, not {len(options.arguments)}")
-    rng = np.random.default_rng(options.seed)
+    rng = np.random.default_rng(options.seed) if with_contents else None
     read = [read_argument(text, rng) for text in options.arguments]
     args = [argument for argument, _ in read] + [0] * (len(kernel.parameters) - len(read))
-    unwritten = [n for n, (_, readable) in enumerate(read) if not readable]
-    print(launch(module, name, options.grid, block, args, options.shared, unwritten=unwritten))
+    return kernel, block, args, [n for n, (_, readable) in enumerate(read) if not readable]
+
+
+def _run(module: Module, options: argparse.Namespace) -> int:
+    kernel, block, args, unwritten = _launch_arguments(module, options)
+    print(launch(module, kernel.name, options.grid, block, args, options.shared, unwritten=unwritten))
     arrays = {f"arg{n}": argument for n, argument in enumerate(args) if isinstance(argument, np.ndarray)}
     if options.save is not None:
         np.savez(options.save, allow_pickle=False, **arrays)

@@ -349,14 +349,14 @@ def predict_function(function: Any, args: Sequence[object], gpu: str | None) -> 
     code = function.code.code
     driver = LaunchRecorder(chip=code.chip)
     function.run(driver, args or sample_arguments(function.signature, filled=False))
-    registers = {name: used for name, (used, _) in _register_usage(code.text, code.chip).items()}
+    registers = {name: used for name, (used, _) in register_usage(code.text, code.chip).items()}
     return predict_launches(function.name, driver.launches, registers, code.chip, gpu)
 
 
 def facts(text: str, chip: str, kernels: set[str]) -> dict[str, KernelFacts]:
     """The facts of kernels of a PTX text."""
     module = parse(text)
-    assembled = _register_usage(text, chip)
+    assembled = register_usage(text, chip)
     return {name: _facts_of(module, name, assembled) for name in sorted(kernels)}
 
 
@@ -367,7 +367,7 @@ def _facts_of(module: Module, name: str, assembled: Mapping[str, tuple[int, int]
     return KernelFacts(kernel.shared_bytes, barriers, registers, spilled)
 
 
-def _register_usage(text: str, chip: str) -> dict[str, tuple[int, int]]:
+def register_usage(text: str, chip: str) -> dict[str, tuple[int, int]]:
     """Registers and spilled bytes by kernel; nothing without the assembler, or for a chip that it does not know."""
     try:
         toolchain.find("ptxas")

@@ -82,6 +82,6 @@ def find_card(name: str | None, capability: int) -> Card:
     if name.lower() not in by_name:
         raise BuildError(f"no rates are known of the GPU {short_repr(name)}; they are of {', '.join(CARDS)}")
     card = CARDS[by_name[name.lower()]]
-    if card.capability // 10 != capability // 10 or card.capability < capability:
+    if card.capability < capability:
         raise BuildError(f"{card.name} is sm_{card.capability}: it runs no kernels for sm_{capability}")
     return card
