@@ -144,11 +144,17 @@ KERNELS = {
 
 def compile_kernel(name: str, capability: int) -> tuple[str, int]:
     """The PTX of a kernel and its bytes of dynamic shared memory. Pointers and sizes are multiples of 16."""
-    function, types, constants = KERNELS[name]
+    return compile_function(*KERNELS[name], capability)
+
+
+def compile_function(function, types: str, constants: dict, capability: int, warps: int = 4) -> tuple[str, int]:
+    """The same of a function: the types of its parameters, its constants, the warps of a block."""
     names, given = function.arg_names, types.split()
     signature = dict(zip(names, given, strict=False)) | dict.fromkeys(constants, "constexpr")
     aligned = {(n,): [["tt.divisibility", 16]] for n, type_ in enumerate(given) if type_ != "fp32"}
     values = {(names.index(constant),): value for constant, value in constants.items()}
     source = ASTSource(fn=function, signature=signature, constexprs=values, attrs=aligned)
-    done = triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": 4, "num_stages": 3})
+    done = triton.compile(
+        source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps, "num_stages": 3}
+    )
     return done.asm["ptx"], done.metadata.shared

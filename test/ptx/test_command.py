@@ -85,3 +85,26 @@ def test_a_file_that_is_not_there(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["none.ptx"])
     assert "none.ptx" in capsys.readouterr().err
+
+
+def test_launches_are_shown_side_by_side(text, capsys):
+    launches = [f"{text} --grid 4 f32[256] f32[256] 256", f"{text} --grid 2 f32[128] f32[128] 128"]
+    assert main(["--gpu", "H200", "--compare", *launches]) == 0
+    rows = {line[:29].strip(): line[29:].split() for line in capsys.readouterr().out.splitlines()}
+    assert "on H200" in rows and rows["blocks"] == ["4", "2"] and rows["limit"] == ["launch", "launch"]
+    assert rows["global requests"] == ["16", "8"] and rows["sectors"] == ["64", "32"]
+
+
+@pytest.mark.parametrize(("launches", "message"), [
+    (["x.ptx f32[4]"], "is not a launch such as"), (["absent.ptx --grid 1"], "No such file"), ([], "--compare"),
+])  # fmt: skip
+def test_launches_that_are_none_are_refused(launches, message, capsys):
+    with pytest.raises(SystemExit):
+        main(["--compare", *launches])
+    assert message in capsys.readouterr().err
+
+
+def test_without_a_file_the_command_asks_for_one(capsys):
+    with pytest.raises(SystemExit):
+        main([])
+    assert "which file?" in capsys.readouterr().err

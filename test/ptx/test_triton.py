@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 
 from tir_mlir import ptx
+from tir_mlir.ptx.comparison import compare
+from tir_mlir.ptx.prediction.cards import CARDS
+from tir_mlir.ptx.prediction.estimate import predict
+from tir_mlir.ptx.prediction.launches import describe_launch
+from tir_mlir.ptx.program import register_usage
 
 pytestmark = pytest.mark.nightly
 kernels = pytest.importorskip("programs.triton_kernels", reason="needs Triton", exc_type=ImportError)
@@ -83,3 +88,34 @@ def test_a_promise_that_does_not_hold_is_an_access_outside():
     args = [np.zeros(2500, np.float16), np.zeros(2500, np.float16), 2500, 0, 0]  # 2500 is not a multiple of 16
     with pytest.raises(ptx.PtxError, match="reads 16 bytes outside of its memory"):
         ptx.launch(text, "gelu", (3,), (128,), args)
+
+
+# name: the most instructions that ours may execute, of Triton's
+INSTRUCTIONS = {
+    "product of float16, 1024": 1.0, "softmax, 4096 x 1024": 1.8, "layer norm, 4096 x 1024": 0.5,
+    "transpose of float16, 2048": 3.8, "attention, 1024 x 64 (ours of float32)": 28,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_ours_beside_those_of_triton(name):
+    """See docs/gpu/other-compilers.md."""
+    from programs.beside_triton import side_by_side
+
+    mine, theirs = side_by_side(name)
+    assert mine.counts["instructions of warps"] <= INSTRUCTIONS[name] * theirs.counts["instructions of warps"]
+    assert theirs.counts["passes by bank conflicts"] == 0
+    assert "predicted time" in compare([mine, theirs])
+
+
+def test_the_public_figure_of_a_product_on_an_h100_is_predicted():
+    """523 TFLOP/s of bfloat16, 4096 x 4096 x 4096 (figures of 2025)."""
+    constants = {"BM": 128, "BN": 256, "BK": 64, "OUT": kernels.tl.float32}
+    text, shared = kernels.compile_function(kernels.matmul, "*bf16 *bf16 *fp32 i32 i32", constants, 90, warps=8)
+    (kernel,) = ptx.parse(text).kernels.values()
+    n = 4096
+    halves = np.zeros((n, n), np.uint16)
+    args = [halves, halves.copy(), np.zeros((n, n), F32), n, n, *[0] * (len(kernel.parameters) - 5)]
+    launch = describe_launch(kernel, (32, 16), (256,), args, shared)
+    used = register_usage(text, "sm_90a").get(kernel.name, (210, 0))[0]
+    assert 2e-12 * n**3 / predict(launch, CARDS["H100"], used).seconds == pytest.approx(523, rel=0.2)

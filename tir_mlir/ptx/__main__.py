@@ -13,7 +13,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.errors import PtxError
-from tir_mlir.ptx.comparison import ComparedKernel, compare
+from tir_mlir.ptx.comparison import ComparedKernels, compare
 from tir_mlir.ptx.instructions import ROWS
 from tir_mlir.ptx.launching import launch
 from tir_mlir.ptx.parser import Kernel, Module, parse
@@ -174,9 +174,9 @@ def _compare_kernels(options: argparse.Namespace) -> int:
         module = _read(launch.file)
         entry, block, args, _ = _launch_arguments(module, launch, with_contents=False)
         card = find_card(options.gpu, CUDA(module.target).capability)
-        told = register_usage(module.text, module.target).get(entry.name, (None, 0))[0]
+        told = {name: used for name, (used, _) in register_usage(module.text, module.target).items()}
         described = describe_launch(entry, launch.grid, block, args, launch.shared)
-        kernels.append(ComparedKernel(launch.file.name, described, card, told))
+        kernels.append(ComparedKernels(launch.file.name, [described], card, told))
     print(compare(kernels))
     return 0
 

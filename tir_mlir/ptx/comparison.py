@@ -2,73 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tir_mlir.ptx.prediction.advice import duration_text
 from tir_mlir.ptx.prediction.cards import Card
-from tir_mlir.ptx.prediction.estimate import Prediction, predict
-from tir_mlir.ptx.prediction.registers import live_registers
+from tir_mlir.ptx.prediction.estimate import Prediction
+from tir_mlir.ptx.prediction.program import predict_launches
 from tir_mlir.ptx.prediction.tracing import TracedLaunch, trace_launch
 from tir_mlir.ptx.prediction.walk import is_wait
 
 
 @dataclass(frozen=True)
-class ComparedKernel:
-    """A kernel and its launch. registers: of a thread by ptxas; None: estimated."""
+class ComparedKernels:
+    """What solves a problem: launches, one after the other. registers: of a thread by ptxas, by kernel; of others they
+    are estimated."""
 
     name: str
-    launch: TracedLaunch
+    launches: Sequence[TracedLaunch]
     card: Card
-    registers: int | None = None
+    registers: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> dict[str, float]:
-        """What the whole grid executes, from some blocks: by name of a row."""
-        trace = trace_launch(self.launch)
-        report, scale = trace.report, self.launch.blocks / trace.blocks
-        executed = zip(self.launch.kernel.instructions, trace.counts.tolist(), strict=True)
-        kinds = dict.fromkeys(("products on tensor cores", "waits for copies and products", "barriers of blocks"), 0.0)
-        for ins, count in executed:
-            if ins.parts[0] == "mma" or ins.parts[:2] in (("wmma", "mma"), ("wgmma", "mma_async")):
-                kinds["products on tensor cores"] += count
-            elif ins.parts[0] in ("bar", "barrier") and is_wait(ins):
-                kinds["barriers of blocks"] += count / -(-self.launch.threads // 32)
-            elif is_wait(ins):
-                kinds["waits for copies and products"] += count
-        return {name: value * scale for name, value in {
-            "instructions of warps": sum(report.instructions.values()), **kinds,
-            "shared requests": report.shared_requests, "passes by bank conflicts": report.bank_conflicts,
-            "global requests": report.global_requests, "sectors": report.sectors,
-            "sectors that are not needed": report.sectors - report.sectors_least,
-        }.items()}  # fmt: skip
+        """What the whole grids execute, from some blocks of each: by name of a row."""
+        every = [_counts(launch) for launch in self.launches]
+        return {name: sum(counts[name] for counts in every) for name in every[0]}
 
     @cached_property
-    def prediction(self) -> Prediction:
-        told = self.registers
-        return predict(
-            self.launch, self.card, live_registers(self.launch.kernel) if told is None else told, told is None
-        )
+    def predictions(self) -> list[Prediction]:
+        return predict_launches(self.name, self.launches, self.registers, self.card).launches
+
+    @property
+    def seconds(self) -> float:
+        return sum(prediction.seconds for prediction in self.predictions)
 
 
-def compare(kernels: Sequence[ComparedKernel]) -> str:
-    """A table: a column for each kernel, a row for each count of the whole grid, which is scaled from three blocks.
+def _counts(launch: TracedLaunch) -> dict[str, float]:
+    trace = trace_launch(launch)
+    report, scale = trace.report, launch.blocks / trace.blocks
+    products = waits = barriers = 0.0
+    for ins, count in zip(launch.kernel.instructions, trace.counts.tolist(), strict=True):
+        if ins.parts[0] == "mma" or ins.parts[:2] in (("wmma", "mma"), ("wgmma", "mma_async")):
+            products += count
+        elif is_wait(ins) and ins.parts[0] in ("bar", "barrier"):
+            barriers += count / -(-launch.threads // 32)
+        elif is_wait(ins):
+            waits += count
+    counts = {
+        "instructions of warps": sum(report.instructions.values()),
+        "products on tensor cores": products,
+        "waits for copies and products": waits,
+        "barriers of blocks": barriers,
+        "shared requests": report.shared_requests,
+        "passes by bank conflicts": report.bank_conflicts,
+        "global requests": report.global_requests,
+        "sectors": report.sectors,
+        "sectors that are not needed": report.sectors - report.sectors_least,
+    }
+    return {name: count * scale for name, count in counts.items()}
+
+
+def compare(kernels: Sequence[ComparedKernels]) -> str:
+    """A table: a column for each of `kernels`, a row for each count of the whole grids, scaled from three blocks.
 
     Raises PtxError for an instruction that is not known.
     """
-    facts: list[tuple[str, Callable[[ComparedKernel], object]]] = [
-        ("threads of a block", lambda k: k.launch.threads),
-        ("blocks", lambda k: k.launch.blocks),
-        ("registers of a thread", lambda k: k.prediction.registers),
-        ("shared memory of a block", lambda k: k.launch.kernel.shared_bytes + k.launch.shared_bytes),
-        ("predicted time", lambda k: duration_text(k.prediction.seconds)),
-        ("limit", lambda k: k.prediction.limit),
+    facts: list[tuple[str, Callable[[ComparedKernels], object]]] = [
+        ("kernels", lambda k: len(k.launches)),
+        ("threads of a block", lambda k: _listing(launch.threads for launch in k.launches)),
+        ("blocks", lambda k: _listing(launch.blocks for launch in k.launches)),
+        ("registers of a thread", lambda k: _listing(p.registers for p in k.predictions)),
+        ("shared memory of a block", lambda k: _listing(n.kernel.shared_bytes + n.shared_bytes for n in k.launches)),
+        ("predicted time", lambda k: duration_text(k.seconds)),
+        ("limit", lambda k: _listing(p.limit for p in k.predictions)),
     ]
     rows = [["", *(k.name for k in kernels)]]
     rows += [[name, *(f"{k.counts[name]:,.0f}" for k in kernels)] for name in kernels[0].counts]
     rows += [[name, *(str(value(k)) for k in kernels)] for name, value in facts]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-             for row in rows]  # fmt: skip
-    return "\n".join(line.rstrip() for line in [f"on {kernels[0].card.name}", "", *lines])
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in [f"on {kernels[0].card.name}", *lines])
+
+
+def _listing(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))

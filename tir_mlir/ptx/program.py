@@ -20,6 +20,7 @@ from tir_mlir.errors import PtxError
 from tir_mlir.extensions import implement
 from tir_mlir.ptx.launching import launch as run_kernel
 from tir_mlir.ptx.parser import Module, parse
+from tir_mlir.ptx.prediction.cards import find_card
 from tir_mlir.ptx.prediction.program import ProgramPrediction, predict_launches
 from tir_mlir.ptx.prediction.tracing import TracedLaunch
 from tir_mlir.ptx.report import Report
@@ -269,7 +270,7 @@ class ProgramReport:
         Raises BuildError for a GPU whose rates are not known, PtxError for kernels that cannot be followed.
         """
         told = {name: facts.registers for name, facts in self.kernels.items() if facts.registers is not None}
-        return predict_launches(self.name, self.traced, told, self.code.chip, gpu)
+        return predict_launches(self.name, self.traced, told, find_card(gpu, CUDA(self.code.chip).capability))
 
     @cached_property
     def kernels(self) -> dict[str, KernelFacts]:
@@ -347,10 +348,11 @@ def run(function: Any, args: Sequence[object], one_block: bool = False) -> Progr
 def predict_function(function: Any, args: Sequence[object], gpu: str | None) -> ProgramPrediction:
     """The predicted time of a function of a library; without arguments, at the sizes that its signature says."""
     code = function.code.code
+    card = find_card(gpu, CUDA(code.chip).capability)
     driver = LaunchRecorder(chip=code.chip)
     function.run(driver, args or sample_arguments(function.signature, filled=False))
     registers = {name: used for name, (used, _) in register_usage(code.text, code.chip).items()}
-    return predict_launches(function.name, driver.launches, registers, code.chip, gpu)
+    return predict_launches(function.name, driver.launches, registers, card)
 
 
 def facts(text: str, chip: str, kernels: set[str]) -> dict[str, KernelFacts]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tir_mlir.ptx.prediction.cards import find_card
+from tir_mlir.ptx.prediction.cards import Card
 from tir_mlir.ptx.prediction.estimate import Prediction, predict
 from tir_mlir.ptx.prediction.registers import live_registers
 from tir_mlir.ptx.prediction.tracing import TracedLaunch
-from tir_mlir.target import CUDA
 
 
 @dataclass(frozen=True)
@@ -32,14 +31,13 @@ class ProgramPrediction:
 
 
 def predict_launches(
-    name: str, launches: Sequence[TracedLaunch], registers: Mapping[str, int], chip: str, gpu: str | None
+    name: str, launches: Sequence[TracedLaunch], registers: Mapping[str, int], card: Card
 ) -> ProgramPrediction:
     """The time that a GPU is predicted to take. registers: of a thread, by kernel; of others they are
     estimated from the text.
 
-    Raises BuildError for a GPU whose rates are not known, PtxError for kernels that cannot be followed.
+    Raises PtxError for kernels that cannot be followed.
     """
-    card = find_card(gpu, CUDA(chip).capability)
     predictions = []
     for launch in launches:
         told = registers.get(launch.kernel.name)
