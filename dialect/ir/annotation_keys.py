@@ -22,6 +22,8 @@ ALIGN = "buffer_dim_align"
 """Of a block: [position of a buffer that it writes, axis, factor, offset], ..."""
 SWIZZLE = "swizzle"
 """Of a block: positions of buffers that it writes."""
+TMA_COPY, TMA_PIPELINE = "tma_copy", "tma_pipeline"
+"""Of a block that copies a tile: 1; of the loop around: the number of tiles, and 1 for a warpgroup of its own."""
 
 APPROXIMATE = "approximate"
 """Of a block: whether its functions may be approximate, and its products contracted."""
@@ -64,6 +66,13 @@ KEYS: dict[str, Key] = {
         "lowering to kernels permutes the addresses of a shared buffer; set by swizzle",
         SWIZZLE,
         instead="a shared buffer has banks on a GPU only; build for one",
+        on_gpu="",
+    ),
+    **_table(
+        (BLOCK, LOOP),
+        "lowering to kernels lets the TMA copy tiles ahead; set by tma_pipeline",
+        *(TMA_COPY, TMA_PIPELINE),
+        instead="only a GPU of sm_90 or later has a TMA; build for one",
         on_gpu="",
     ),
     **_table(

@@ -37,6 +37,7 @@ DEFAULT_ALIGN = 64  # bytes; the alignment that a buffer has without the attribu
 BIND = "tir.bind"
 LAYOUT = "tir.layout"
 FRAGMENT_LAYOUTS = "tir.fragment_layouts"  # of a product of fragments: those that its description takes A and B in
+TENSOR_MAP = "tir.tensor_map"  # {box, swizzle}, on what makes the tensor map of an array for the TMA of a GPU
 ACCESS = "tir.access"
 COUNT = "tir.count"
 OP = "tir.op"

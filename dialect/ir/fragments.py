@@ -36,7 +36,7 @@ MATRIX_FUNCTIONS = frozenset(
 )
 """The functions that all lanes of a warp call together."""
 MATRIX_LOADS, MATRIX_PRODUCTS = ("tvm_load_matrix_sync", "ptx_ldmatrix"), ("tvm_mma_sync", "ptx_mma")
-_SCOPE = re.compile(r"(wmma|mma|m16n8k8)\.\w+")
+_SCOPE = re.compile(r"(wmma|mma|wgmma|m16n8k8)\.\w+")
 
 
 def is_fragment(buffer: Buffer) -> bool:

@@ -173,6 +173,18 @@ def data_loop_name(op: ir.Operation) -> str:
     return f"loop {attrs.get(op, attrs.LOOP, 'i')}, whose bounds are data"
 
 
+def without_unit_loops(index: Index) -> Index:
+    """The index with the variables of loops of one iteration replaced by their value."""
+    units = {}
+    for value in index.values:
+        op = value.owner.owner.operation if isinstance(value.owner, ir.Block) else None
+        if op is not None and is_loop(op) and Loop(op).var == value and Loop(op).const_extent == 1:
+            first = Loop(op).lower.as_constant()
+            if first is not None:
+                units[value] = Index.constant(first)
+    return index.substitute(units).simplify() if units else index.simplify()
+
+
 def enclosing_loop_name(value: ir.Value) -> str | None:
     """The name of the loop with induction variable `value`; None for other values."""
     owner = value.owner

@@ -6,13 +6,20 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Index
+from tir_mlir.dialect.ir import Index, walk
 from tir_mlir.dialect.presburger import intervals, sets
+from tir_mlir.dialect.symbolic import Symbol, from_affine
 
 
 def is_row_major(type_: ir.MemRefType) -> bool:
     """Whether the elements of a memref follow each other, the last index first."""
     return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+
+
+def index_text(index: Index) -> str:
+    """An index with the names of loops: `i * 16 + k`."""
+    names = [Symbol(walk.enclosing_loop_name(value) or "size") for value in index.values]
+    return str(from_affine(index.expr, names))
 
 
 def zero_vector(type_: ir.Type) -> ir.Value:

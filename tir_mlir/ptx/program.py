@@ -24,9 +24,10 @@ from tir_mlir.ptx.prediction.cards import find_card
 from tir_mlir.ptx.prediction.program import ProgramPrediction, predict_launches
 from tir_mlir.ptx.prediction.tracing import TracedLaunch
 from tir_mlir.ptx.report import Report
+from tir_mlir.ptx.tensors import TensorMap
 from tir_mlir.runtime import library
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
-from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, OneProcess
+from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, OneProcess, TensorLayout
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target import CUDA
 
@@ -59,6 +60,7 @@ class MachineDriver:
         self._unwritten: set[int] = set()  # memory of calls that nobody wrote
         self._next = _FIRST_ADDRESS
         self._streams: set[int] = {0}
+        self._maps: dict[int, tuple[int, TensorLayout]] = {}
         self._process = OneProcess()
         self.reports: list[Report] = []
         self.launches: list[TracedLaunch] = []
@@ -98,7 +100,7 @@ class MachineDriver:
         pairs = list(zip(launch.types, words, strict=True))
         self._refuse_overlap(what, {word for type_, word in pairs if type_ == "pointer"})
         arrays = {w: self._bytes_at(w, device, what) for t, w in pairs if t == "pointer"}
-        args = [arrays[w] if t == "pointer" else _number(t, w) for t, w in pairs]
+        args = [arrays[w] if t == "pointer" else self._argument(t, w, device, what) for t, w in pairs]
         starts = [word if type_ == "pointer" else 0 for type_, word in pairs]
         unwritten = [n for n, start in enumerate(starts) if start in self._unwritten]
         grid = (1, 1, 1) if self._one_block else launch.grid
@@ -122,6 +124,20 @@ class MachineDriver:
     def size_of(self, start: int) -> int:
         """The bytes of an allocation."""
         return self._memory[start][1].size
+
+    def _argument(self, type_: str, word: int, device: int, what: str) -> object:
+        if type_ == "tensor_map":
+            address, layout = self._maps[word]
+            size = math.prod(layout.shape) * np.dtype(_numpy_type(layout.dtype)).itemsize
+            array = self._bytes_at(address, device, what)[:size].view(_numpy_type(layout.dtype))
+            return TensorMap(array.reshape(layout.shape), layout.box, layout.swizzle)
+        return _number(type_, word)
+
+    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+        key = address, layout
+        number = next((n for n, known in self._maps.items() if known == key), len(self._maps))
+        self._maps[number] = key
+        return number
 
     def _refuse_overlap(self, what: str, addresses: Collection[int]) -> None:
         """Two parts of one allocation would be two memories; the same part twice is one."""
@@ -222,6 +238,10 @@ class _MachineLauncher:
 
     def __call__(self, stream: int, words: Sequence[int]) -> None:
         self._driver.start(self._device, self._module, self._launch, stream, words)
+
+
+def _numpy_type(dtype: str) -> str:
+    return "uint16" if dtype == "bfloat16" else dtype
 
 
 def _number(type_: str, word: int) -> float | int:

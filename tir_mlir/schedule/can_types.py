@@ -64,6 +64,7 @@ class CanMethods(Primitives):
     can_storage_align = _query(Primitives.storage_align)
     can_swizzle = _query(Primitives.swizzle)
     can_tensorize = _query(Primitives.tensorize)
+    can_tma_pipeline = _query(Primitives.tma_pipeline)
     can_transform_block_layout = _query(Primitives.transform_block_layout)
     can_transform_layout = _query(Primitives.transform_layout)
     can_unannotate = _query(Primitives.unannotate)

@@ -114,6 +114,11 @@ class DerivedMethods:
     ) -> None:
         return self._executor.apply("tensorize", block_or_loop, tensor_intrin, preserve_unit_iters)
 
+    def tma_pipeline(
+        self, copies: BlockLike | Sequence[BlockLike], loop: LoopHandle, stages: int = 2, specialize: bool = False
+    ) -> None:
+        return self._executor.apply("tma_pipeline", copies, loop, stages, specialize)
+
     def unannotate(self, block_or_loop: BlockLike | LoopHandle, ann_key: str) -> None:
         return self._executor.apply("unannotate", block_or_loop, ann_key)
 

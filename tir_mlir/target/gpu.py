@@ -113,8 +113,9 @@ class GPU(AnyTarget):
 
     @property
     def features(self) -> frozenset[str]:
-        """The instruction sets that it may lack: `wmma`, `mma`, products of matrices by a warp; `ldmatrix`, `stmatrix`,
-        their loads and stores; `cp.async`, copies to shared memory that run while threads compute."""
+        """The instruction sets that it may lack: `wmma`, `mma`, products of matrices by a warp, or `wgmma`, four;
+        `ldmatrix`, `stmatrix`, loads and stores of matrices; `cp.async`, copies to shared memory that run while
+        threads compute; `tma`, copies of whole tiles."""
         return frozenset()
 
     def has(self, *features: str) -> bool:
@@ -210,15 +211,17 @@ class CUDA(GPU):
 
     @property
     def features(self) -> frozenset[str]:
-        least = {"wmma": 70, "ldmatrix": 75, "mma": 80, "cp.async": 80, "stmatrix": 90}
-        return frozenset(name for name, capability in least.items() if self.capability >= capability)
+        least = {"wmma": 70, "ldmatrix": 75, "mma": 80, "cp.async": 80, "stmatrix": 90, "tma": 90}
+        found = {name for name, capability in least.items() if self.capability >= capability}
+        return frozenset(found | ({"wgmma"} if self.chip == "sm_90a" else set()))
 
     @property
     def memories(self) -> Mapping[str, Memory]:
         operands = ["matrix_a", "matrix_b", "accumulator"]
         names = {"wmma": operands, "mma": [*operands, "matrix_a_trans", "matrix_b_trans"]}
         scopes = [f"{unit}.{name}" for unit in names if self.has(unit) for name in names[unit]]
-        return {**super().memories, **{scope: Memory(0, 16, "warp") for scope in scopes}}
+        sums = {"wgmma.accumulator": Memory(0, 16, "warpgroup")} if self.has("wgmma") else {}
+        return {**super().memories, **{scope: Memory(0, 16, "warp") for scope in scopes}, **sums}
 
     @property
     def shared_declared(self) -> int:

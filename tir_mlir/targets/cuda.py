@@ -50,7 +50,8 @@ def nvvm_passes(bits: int, approximations: tuple[str, ...] = ("tir-lower-gpu-app
         approximations=approximations,
         own_math=("tir-lower-gpu-math",),
     )
-    return (*passes, "tir-lower-gpu-cp-async", "tir-lower-gpu-ldmatrix")
+    own = ("tir-lower-gpu-cp-async", "tir-lower-gpu-ldmatrix", "tir-lower-gpu-tensor-maps")
+    return (*passes, *own, "gpu.module(convert-nvvm-to-llvm)")  # the last of instructions without an intrinsic: wgmma
 
 
 def stages(compilation: Compilation) -> list[Stage]:

@@ -17,7 +17,7 @@ from tir_mlir.runtime.call.signature import ProgramFunction
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, FileWriter
 from tir_mlir.runtime.gpu.host_program import HostProgram
 from tir_mlir.runtime.library import Library
-from tir_mlir.target import GPU
+from tir_mlir.target import CUDA, GPU
 from tir_mlir.targets.stages import Compilation, Passes, Stage
 
 DEVICE = "device"
@@ -31,12 +31,14 @@ TO_THREADS, TO_KERNELS = pipeline.GPU_PASSES[:_AT], pipeline.GPU_PASSES[_AT:]
 
 def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
     """The options of passes that ask what a GPU has."""
-    shared = gpu.memories["shared"]
+    shared, emulated = gpu.memories["shared"], isinstance(gpu, CUDA) and gpu.emulated
     limits = KernelLimits(gpu.max_threads, shared.declared or shared.size, shared.size, gpu.chip)
     return {
         "tir-lower-gpu-kernels": asdict(limits),
         "tir-lower-ignored-annotations": {"device": "gpu"},
         "tir-lower-gpu-shuffles": {"warp": gpu.warp},
+        "tir-lower-gpu-tma-copies": {"tma": gpu.has("tma"), "chip": gpu.chip, "emulated": emulated},
+        "tir-lower-gpu-warpgroups": {"wgmma": gpu.has("wgmma") and not emulated, "chip": gpu.chip},
         "tir-lower-gpu-copy-groups": {"asynchronous": gpu.has("cp.async")},
         "tir-lower-gpu-fragments": {
             "warp": gpu.warp if gpu.has("wmma") else 1,

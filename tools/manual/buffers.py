@@ -47,6 +47,17 @@ def swizzle(sch: Schedule):
     sch.swizzle("B", 0)
 
 
+@example(matmul)
+def tma_pipeline(sch: Schedule):
+    i, j, k = sch.get_loops("C")
+    k_0, _k_1 = sch.split(k, factors=[None, 8])
+    sch.reorder(k_0, i, j)
+    copies = [sch.cache_read("C", operand, "shared") for operand in "AB"]
+    for copy in copies:
+        sch.compute_at(copy, k_0)
+    sch.tma_pipeline(copies, k_0, stages=3)
+
+
 @example(two_stages)
 def unsafe_set_dtype(sch: Schedule):
     sch.unsafe_set_dtype("B", 0, "float64")

@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
 from tir_mlir.dialect.ir.op_views import LoopLikeOp, isa
 from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, flatten, over_digits, question, smallest_point
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, KernelNest, owner_of
-from tir_mlir.passes.lower.gpu.thread_tags import axis_values
+from tir_mlir.passes.lower.gpu.thread_tags import axis_values, is_tma_tile
 from tir_mlir.passes.lower.registry import location_text
 
 TEXTUAL = None
@@ -60,10 +60,11 @@ class SharedConflict:
 
 
 def shared_accesses(nest: KernelNest) -> list[list[SharedAccess]]:
-    """The accesses of a kernel by buffer, for buffers that it writes and that are not private to a thread."""
+    """The accesses of a kernel by buffer, for buffers that it writes and that are not private to a thread. Not of tiles
+    that the TMA fills: `tir-lower-gpu-channels` orders these, or refuses them."""
     groups: dict[ir.Value, list[SharedAccess]] = {}
     for access in accesses(nest.root):
-        if owner_of(Buffer(access.buffer)) != THREAD:
+        if owner_of(Buffer(access.buffer)) != THREAD and not is_tma_tile(access.buffer):
             groups.setdefault(access.buffer, []).append(SharedAccess.from_access(access))
     return [group for group in groups.values() if any(t.access.is_write for t in group)]
 

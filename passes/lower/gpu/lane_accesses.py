@@ -54,8 +54,8 @@ class LaneAccess:
             weight *= extents[axis.var]
         others = [v for v in self.index.values if v not in env]
         lanes, addresses = [], []
-        for number, point in enumerate(_sample_points(others)):
-            address = _evaluate(self.index, {**env, **dict(zip(others, point, strict=True))})
+        for number, point in enumerate(sample_points(others)):
+            address = evaluate_index(self.index, {**env, **dict(zip(others, point, strict=True))})
             address = np.broadcast_to(address, threads.shape)
             inside = (address >= 0) & (address < self.size)
             lanes.append(threads[inside] + number * warps * WARP)
@@ -97,7 +97,7 @@ def linear_index(op: ir.Operation, buffer: Buffer) -> Index:
     return linear.simplify()
 
 
-def _sample_points(values: Sequence[ir.Value]) -> Iterator[tuple[int, ...]]:
+def sample_points(values: Sequence[ir.Value]) -> Iterator[tuple[int, ...]]:
     """Points of loops: each alone at the powers of two and its end, then others at random."""
     ranges = [_range(value) for value in values]
     points = list(product(*ranges)) if prod(map(len, ranges)) <= SAMPLES else []
@@ -119,7 +119,7 @@ def _range(value: ir.Value) -> list[int]:
     return [first + n for n in sorted(offsets)]
 
 
-def _evaluate(index: Index, env: dict[ir.Value, np.ndarray | int]) -> np.ndarray:
+def evaluate_index(index: Index, env: dict[ir.Value, np.ndarray | int]) -> np.ndarray:
     """The values of an index, where its variables have arrays of values."""
 
     def leaf(part: ir.AffineExpr) -> np.ndarray | int:

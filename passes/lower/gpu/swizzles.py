@@ -12,11 +12,19 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis.shared_banks import BANK_BYTES, BANKS
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Func, apply, edit, walk
-from tir_mlir.dialect.ir.op_views import AccessOp, AffineElementAccessOp, AllocOp, DeallocOp, WriteOp, isa
+from tir_mlir.dialect.ir import Buffer, Func, apply, attrs, edit, walk
+from tir_mlir.dialect.ir.op_views import (
+    AccessOp,
+    AffineElementAccessOp,
+    AlignedPointerOp,
+    AllocOp,
+    DeallocOp,
+    WriteOp,
+    isa,
+)
 from tir_mlir.passes.lower.gpu.lane_accesses import LaneAccess, element_bytes, linear_index
 from tir_mlir.passes.lower.gpu.nests import perfect_nests
-from tir_mlir.passes.lower.memory.strides import SWIZZLED
+from tir_mlir.passes.lower.memory.strides import SWIZZLE_BYTES, SWIZZLED
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 
@@ -56,6 +64,8 @@ def run(module: ir.Module) -> None:
     any access; elements that a vector access takes remain adjacent. It is chosen by counting the passes over the banks
     as the PTX machine does. Requires barriers and vectors to be placed: proofs see the plain indices.
 
+    A buffer that the TMA fills has the pattern of the hardware, whatever its accesses: 128, 64 or 32 bytes of a row.
+
     Errors: LoweringError if no such permutation is free of conflicts, with the count of the best; for a buffer that
     calls or matrix units access.
     """
@@ -63,6 +73,26 @@ def run(module: ir.Module) -> None:
         for alloc in [op for op in walk.ops(func.op) if isa(op, AllocOp) and SWIZZLED in op.attributes]:
             del alloc.attributes[SWIZZLED]
             _swizzle(func, alloc)
+        for alloc in [op for op in walk.ops(func.op) if isa(op, AllocOp) and SWIZZLE_BYTES in op.attributes]:
+            _use_hardware_pattern(alloc)
+
+
+def hardware_pattern(span: int, element_bytes: int) -> AddressXor:
+    """How the TMA permutes the elements of rows of `span` bytes: units of 16 bytes by the number of the row of 128
+    bytes (PTX ISA, "Swizzling modes")."""
+    unit = 16 // element_bytes
+    return AddressXor(unit.bit_length() - 1, (span // 16).bit_length() - 1, 3)
+
+
+def _use_hardware_pattern(alloc: ir.Operation) -> None:
+    """Access the elements where the TMA has put them. It keeps 16 bytes together, as many as a thread loads at once."""
+    buffer = Buffer(alloc.results[0])
+    users = list(dict.fromkeys(use.owner.operation for use in buffer.value.uses))
+    loads = [op for op in users if isa(op, AccessOp)]
+    if not loads:
+        return
+    pattern = hardware_pattern(attrs.get(alloc, SWIZZLE_BYTES), element_bytes(buffer))
+    _apply(alloc, loads, [pattern], buffer)
 
 
 def _swizzle(func: Func, alloc: ir.Operation) -> None:
@@ -160,8 +190,12 @@ def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[
             for field in fields:
                 address = field.emit(address)
             _access_at(op, memory, address)
-    for dealloc in [use.owner.operation for use in buffer.value.uses]:
-        edit.drop(dealloc)
+    for other in [use.owner.operation for use in buffer.value.uses]:
+        if isa(other, AlignedPointerOp):
+            with ir.InsertionPoint(other), other.location:
+                start = ir.Operation.create(other.name, [ir.IndexType.get()], [memory]).results[0]
+                edit.replace_uses(other.results[0], start)
+        edit.drop(other)
     edit.drop(alloc)
 
 

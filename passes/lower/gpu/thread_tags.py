@@ -88,6 +88,16 @@ def is_shared(buffer: Buffer) -> bool:
     return buffer.scope in ("shared", "shared.dyn")
 
 
+TILE = "tir.tma_tile"
+"""On a shared buffer that the TMA fills, once in each iteration of the loop around. Exists only during lowering."""
+
+
+def is_tma_tile(buffer: ir.Value) -> bool:
+    """Whether the TMA fills a buffer."""
+    alloc = Buffer(buffer).op
+    return alloc is not None and TILE in alloc.attributes
+
+
 def is_local(buffer: Buffer) -> bool:
     """Whether each thread has a copy of a buffer."""
     return buffer.scope == "local"

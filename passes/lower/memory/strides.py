@@ -20,6 +20,8 @@ DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Exists only during lowering."""
 SWIZZLED = "tir.swizzled"
 """On an allocation whose addresses `tir-lower-gpu-swizzles` permutes. Exists only during lowering."""
+SWIZZLE_BYTES = "tir.swizzle_bytes"
+"""On an allocation: the bytes of rows whose units of 16 bytes the TMA permutes. Exists only during lowering."""
 RoundUp = Callable[[ir.Value, int, int], ir.Value]
 Multiply = Callable[[int | ir.Value, int | ir.Value], ir.Value]
 DYNAMIC = ir.ShapedType.get_dynamic_size()

@@ -31,7 +31,7 @@ from tir_mlir.dialect.ir.op_traits import RETYPED
 from tir_mlir.dialect.ir.op_views import AccessOp, BufferOp, NeutralOp, PointerOp, SubviewOp, isa
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|w?mma\.\w+|m16n8k8\.\w+|amx\.tile")
+_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|w?mma\.\w+|wgmma\.accumulator|m16n8k8\.\w+|amx\.tile")
 BufferChoice = str | tuple[Literal["read", "write"], int]
 
 
@@ -41,7 +41,8 @@ def check_scope_name(block: Block, scope: str) -> None:
         refuse(
             block,
             f"{short_repr(scope)} is not a storage scope; use global, global.<tag>, "
-            "shared, shared.dyn, warp, local, wmma.<fragment>, mma.<fragment>, m16n8k8.<fragment> or amx.tile",
+            "shared, shared.dyn, warp, local, wmma.<fragment>, mma.<fragment>, wgmma.accumulator, m16n8k8.<fragment> "
+            "or amx.tile",
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph import size_code
 from tir_mlir.graph.device.copy_kernels import WORD
@@ -114,6 +115,11 @@ class GraphProgram:
         launches: list[GraphLaunch] = []
         for step in (*self._calls, *(self._copy(source, target, sizes) for source, target in self.plan.copies)):
             call = step.function.program.prepare([_shape(slot.type, sizes) for slot in step.slots])
+            if call.has_tensor_maps:
+                raise BuildError(
+                    f"{step.name}: its kernels copy by the TMA, and models pass buffers, not tensor maps; fix: "
+                    "double_buffer instead of tma_pipeline in schedules of models"
+                )
             own, at = [], end
             for size in call.temporaries:
                 own.append(HeldBuffer(ARENA, at, size))

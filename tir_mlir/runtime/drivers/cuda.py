@@ -30,7 +30,9 @@ from tir_mlir.runtime.drivers.device_driver import (
     Launcher,
     NativeDriver,
     OneProcess,
+    TensorLayout,
 )
+from tir_mlir.runtime.drivers.tensor_maps import TensorMaps
 from tir_mlir.target.gpu import CUDA_DRIVER
 
 WAYS = (
@@ -124,6 +126,7 @@ class Cuda:
             except AttributeError:
                 raise DeviceError(f"{library} has no {name}: the driver is too old, 11.2 is needed; {WAYS}") from None
         self._process = OneProcess()
+        self._tensor_maps = TensorMaps(self._library)
         self._contexts: dict[int, int] = {}
         self._without_pools: set[int] = set()
         self._start()
@@ -319,6 +322,10 @@ class Cuda:
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
+    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+        self._enter(device)
+        return self._tensor_maps.address(address, layout)
+
     def allocate(self, device: int, size: int, stream: int) -> int:
         self._enter(device)
         address = c_uint64()
@@ -394,6 +401,7 @@ class _CudaLauncher:
         self.handle, self._driver, self._module, self._launch = handle, driver, module, launch
         self._fixed = handle, *[c_uint(n) for n in (*launch.grid, *launch.block, launch.shared_bytes)]
         self._pack = struct.Struct(f"<{len(launch.types)}Q").pack_into
+        self._maps = [n for n, type_ in enumerate(launch.types) if type_ == "tensor_map"]
         self._unused: list[_ArgumentBlock] = []  # blocks that no thread uses
 
     def __call__(self, stream: int, words: Sequence[int]) -> None:
@@ -402,6 +410,8 @@ class _CudaLauncher:
         except IndexError:
             block = _ArgumentBlock(len(words))
         self._pack(block.words, 0, *words)
+        for number in self._maps:  # a word is too small for one: it is the map's address
+            block.pointers[number] = words[number]
         self._driver.start(self._module, self._launch, self._fixed, stream, block.pointers)
         self._unused.append(block)
 

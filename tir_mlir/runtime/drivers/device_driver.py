@@ -44,13 +44,24 @@ class KernelCode:
 @dataclass(frozen=True)
 class Launch:
     """One launch of a kernel: its name, grid, block, dynamic shared memory, and the type of each argument ("pointer",
-    "int32", "int64", "float32", ...)."""
+    "int32", "int64", "float32", ..., "tensor_map")."""
 
     kernel: str
     grid: Dim3
     block: Dim3
     shared_bytes: int
     types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TensorLayout:
+    """A row-major array as a tensor map describes it: its element type and shape, the box of a copy, and the bytes of
+    rows whose units of 16 bytes are permuted in shared memory (0: none)."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle: int
 
 
 class Launcher(Protocol):
@@ -126,6 +137,10 @@ class DeviceDriver(Protocol):
 
     def raise_status(self, status: int, what: str) -> None:
         """Raise DeviceError for an error that native code got."""
+        ...
+
+    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+        """What a launch gets for the tensor map of the array at an address."""
         ...
 
     def allocate(self, device: int, size: int, stream: int) -> int:

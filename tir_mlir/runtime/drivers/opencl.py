@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError, DeviceError
-from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch
+from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, TensorLayout
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -125,6 +125,9 @@ class OpenclDriver:
                 f"{what}: {address:#x} is not the start of a buffer; pass arrays that start at their data"
             )
         return self._memory[address]
+
+    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+        raise DeviceError("OpenCL has no tensor maps")
 
     def allocate(self, device: int, size: int, stream: int) -> int:
         address = self._next

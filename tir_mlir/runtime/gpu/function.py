@@ -35,6 +35,7 @@ from tir_mlir.runtime.gpu.host_program import (
     PreparedCall,
     PreparedLaunch,
     Scalar,
+    TensorMapOf,
     bits_of,
 )
 from tir_mlir.runtime.gpu.loaded_code import LoadedCode
@@ -133,7 +134,7 @@ PREPARED = 1024
 """Combinations of types, shapes and strides of a function whose launches are kept."""
 
 
-_ReadyLaunch: TypeAlias = tuple[Launcher, list[int], list[tuple[int, DeviceBuffer | Scalar]]]
+_ReadyLaunch: TypeAlias = tuple[Launcher, list[int], list[tuple[int, DeviceBuffer | Scalar | TensorMapOf]]]
 
 
 @dataclass
@@ -200,7 +201,9 @@ class _DeviceCall:
             words[number] = bits_of(dtype, self.values[number])
         return words
 
-    def _word(self, source: DeviceBuffer | Scalar, memory: Sequence[int]) -> int:
+    def _word(self, source: DeviceBuffer | Scalar | TensorMapOf, memory: Sequence[int]) -> int:
+        if isinstance(source, TensorMapOf):
+            return self.ready.driver.tensor_map(self.device, self._word(source.buffer, memory), source.layout)
         if isinstance(source, Scalar):
             return bits_of(source.dtype, self.values[source.number])
         return memory[source.number] if source.is_temporary else self.starts[source.number]
@@ -265,7 +268,7 @@ class KernelFunction:
         in native code."""
         ready, device, stream = call.ready, call.device, call.stream
         native, buffers = ready.driver.native(device), ready.call.temporaries
-        if native is None or not ready.launches or (buffers and not native.allocate):
+        if native is None or ready.call.has_tensor_maps or not ready.launches or (buffers and not native.allocate):
             return
         if len(self._ready) >= PREPARED and not ready.native:
             return
@@ -325,7 +328,7 @@ class KernelFunction:
         call = self.prepare_call(driver, device, stream, packed)
         started = [launch for launch in call.launches if launch.blocks]  # a grid of 0 blocks starts nothing
         ready = _Ready(driver, call, [self._prepared_launch(driver, device, launch) for launch in started])
-        native = driver.native(device) if started and can_start() else None
+        native = driver.native(device) if started and can_start() and not call.has_tensor_maps else None
         if native is not None and (native.allocate or not call.temporaries):
             ready.direct = self._kernels(native, ready, device, 0, stream)
         return ready
@@ -339,8 +342,8 @@ class KernelFunction:
 
     def _prepared_launch(self, driver: DeviceDriver, device: int, prepared: PreparedLaunch) -> _ReadyLaunch:
         module = (prepared.code or self.code).module_on_device(driver, device)
-        words = [0 if isinstance(a, (DeviceBuffer, Scalar)) else a for a in prepared.arguments]
-        varying = [(n, a) for n, a in enumerate(prepared.arguments) if isinstance(a, (DeviceBuffer, Scalar))]
+        words = [a if isinstance(a, int) else 0 for a in prepared.arguments]
+        varying = [(n, a) for n, a in enumerate(prepared.arguments) if not isinstance(a, int)]
         return driver.launcher(module, prepared.launch), words, varying
 
     def _warn_of_copies(self, args: Sequence[object]) -> None:

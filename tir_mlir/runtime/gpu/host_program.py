@@ -37,9 +37,11 @@ from tir_mlir.dialect.ir.op_views import (
     isa,
 )
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
-from tir_mlir.runtime.drivers.device_driver import Dim3, Launch
+from tir_mlir.runtime.drivers.device_driver import Dim3, Launch, TensorLayout
 from tir_mlir.runtime.gpu.loaded_code import LoadedCode
 
+TENSOR_ALIGNMENT = 16
+"""Bytes: an array that a tensor map describes starts at a multiple (CUDA driver API, cuTensorMapEncodeTiled)."""
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _FORMATS = {"float32": "f", "float64": "d", "float16": "e"}
 
@@ -61,12 +63,20 @@ class Scalar:
     dtype: str
 
 
+@dataclass(frozen=True)
+class TensorMapOf:
+    """The tensor map of a buffer."""
+
+    buffer: DeviceBuffer
+    layout: TensorLayout
+
+
 CallValue: TypeAlias = "tuple[int, ...] | float | None"
 """Of a parameter: the shape of a buffer, the value of a size, else None."""
 
 
-LaunchArgument: TypeAlias = "DeviceBuffer | Scalar | int"
-"""What a kernel is given: a buffer, a number of the call, or the bits of a constant."""
+LaunchArgument: TypeAlias = "DeviceBuffer | Scalar | TensorMapOf | int"
+"""What a kernel is given: a buffer, a number of the call, the tensor map of a buffer, or the bits of a constant."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,11 @@ class PreparedCall:
 
     temporaries: list[int] = field(default_factory=list)
     launches: list[PreparedLaunch] = field(default_factory=list)
+
+    @property
+    def has_tensor_maps(self) -> bool:
+        """Whether a kernel gets one: native code passes words only."""
+        return any(isinstance(a, TensorMapOf) for launch in self.launches for a in launch.arguments)
 
 
 @dataclass(frozen=True)
@@ -166,6 +181,8 @@ class HostProgram:
             extra = _shape_and_bits(ir.MemRefType(op.results[0].type))
         elif isa(op, ReinterpretCastOp):
             extra = _is_whole(op)
+        elif attrs.TENSOR_MAP in op.attributes:
+            extra = _tensor_layout(op)
         elif op.name not in _EVALUATED:
             raise BuildError(f"{self.name}: {op.name} cannot run between kernels; fix: bind its loop, or do it in one")
         return _Operation(op.name, operands, results, extra)
@@ -187,6 +204,8 @@ class HostProgram:
 
     def _value(self, operation: _Operation, inputs: list[Any]) -> object:
         name = operation.name
+        if isinstance(operation.extra, TensorLayout):
+            return TensorMapOf(inputs[0], operation.extra)
         if name in ConstantOp.names:
             return operation.extra
         if name in _SAME or (name in ReinterpretCastOp.names and operation.extra):
@@ -219,7 +238,8 @@ class HostProgram:
         shared = inputs[read.shared] if read.shared is not None else 0
         values = inputs[read.arguments :][: len(types)]
         arguments = tuple(
-            v if isinstance(v, (DeviceBuffer, Scalar)) else bits_of(t, v) for t, v in zip(types, values, strict=True)
+            v if isinstance(v, (DeviceBuffer, Scalar, TensorMapOf)) else bits_of(t, v)
+            for t, v in zip(types, values, strict=True)
         )
         return PreparedLaunch(Launch(kernel, grid, block, shared, types), arguments)
 
@@ -256,7 +276,7 @@ def _launch_of(op: ir.Operation) -> _LaunchFacts:
     symbols = [str(part) for part in ir.SymbolRefAttr(op.attributes["kernel"]).value]
     shared = starts[10] if counts[10] else None
     arguments = list(op.operands)[starts[11] : starts[12]]
-    types = tuple(_argument_type(v.type) for v in arguments)
+    types = tuple("tensor_map" if _is_tensor_map(v) else _argument_type(v.type) for v in arguments)
     return _LaunchFacts(symbols[-1], starts[1], starts[4], shared, starts[11], types)
 
 
@@ -264,6 +284,16 @@ def _argument_type(type_: ir.Type) -> str:
     if isinstance(type_, ir.MemRefType) or str(type_).startswith("!llvm.ptr"):
         return "pointer"
     return "int64" if isinstance(type_, ir.IndexType) else dtypes.to_name(type_)
+
+
+def _is_tensor_map(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and attrs.TENSOR_MAP in value.owner.operation.attributes
+
+
+def _tensor_layout(op: ir.Operation) -> TensorLayout:
+    facts, type_ = attrs.get(op, attrs.TENSOR_MAP), ir.MemRefType(op.operands[0].type)
+    dtype = dtypes.to_name(type_.element_type)
+    return TensorLayout(dtype, tuple(type_.shape), tuple(facts["box"]), facts["swizzle"])
 
 
 def _is_whole(op: ir.Operation) -> bool:
@@ -280,6 +310,9 @@ def _alignments(func: ir.Operation, parameters: Sequence[ir.Value]) -> dict[int,
         facts = attrs.get(kernels[launch.kernel], "arg_attrs", [])
         for value, fact in zip(list(op.operands)[launch.arguments :], facts, strict=False):
             number, alignment = _parameter_of(value, parameters), fact.get("llvm.align", 1)
+            if _is_tensor_map(value):
+                value, alignment = value.owner.operation.operands[0], TENSOR_ALIGNMENT  # type: ignore[union-attr]
+                number = _parameter_of(value, parameters)
             if number is not None and alignment > _element_bytes(value.type):
                 alignments[number] = max(alignment, alignments.get(number, 1))
     return alignments

@@ -10,7 +10,7 @@ from functools import cache
 
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.drivers.device_driver import Launch, NativeDriver
-from tir_mlir.runtime.gpu.host_program import DeviceBuffer, LaunchArgument, Scalar
+from tir_mlir.runtime.gpu.host_program import DeviceBuffer, LaunchArgument, Scalar, TensorMapOf
 
 _STATUS = 0  # the first word of struct kernels
 _OF_BUFFER, _OF_NUMBER, _CONSTANT, _OF_FUNCTION = range(4)
@@ -60,6 +60,7 @@ class Kernels:
 
 
 def _source(argument: LaunchArgument) -> tuple[int, int]:
+    assert not isinstance(argument, TensorMapOf), "calls with tensor maps do not come here"
     if isinstance(argument, DeviceBuffer):
         return (_OF_FUNCTION if argument.is_temporary else _OF_BUFFER), argument.number
     return (_OF_NUMBER, argument.number) if isinstance(argument, Scalar) else (_CONSTANT, argument)

@@ -216,8 +216,25 @@ def assembly_of(module: ir.Module, llvm_target: LLVMTarget, clock: Clock, passes
     with context() as llvm_context:
         with clock("translate"):
             llvm_module = _translate_module(module, "", lambda llvm_module, context: None, llvm_context)
+            mark_convergent(llvm_module, llvm_context)
         with clock("compile"):
             return _compile(llvm_module, passes, llvm_target, output=_ASSEMBLY).decode()
+
+
+def mark_convergent(llvm_module: int, context: int) -> None:
+    """Mark inline assembly as `convergent`: what all threads of a GPU run together, LLVM does not move into branches
+    that some of them take. The dialects of MLIR cannot say it."""
+    api, kind = llvm(), llvm().LLVMGetEnumAttributeKindForName(b"convergent", len("convergent"))
+    attribute = api.LLVMCreateEnumAttribute(context, kind, 0)
+    for function in defined_symbols(llvm_module, "Function"):
+        block = api.LLVMGetFirstBasicBlock(function)
+        while block:
+            instruction = api.LLVMGetFirstInstruction(block)
+            while instruction:
+                if api.LLVMIsACallInst(instruction) and api.LLVMIsAInlineAsm(api.LLVMGetCalledValue(instruction)):
+                    api.LLVMAddCallSiteAttribute(instruction, _FUNCTION_INDEX, attribute)
+                instruction = api.LLVMGetNextInstruction(instruction)
+            block = api.LLVMGetNextBasicBlock(block)
 
 
 def llvm_ir(module: ir.Module, link: Callable[[int, int], None]) -> str:

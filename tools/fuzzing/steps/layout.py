@@ -207,6 +207,12 @@ def double_buffer(c: Choice) -> Arguments:
     return [blocks, c.one(loops) if loops else c.loop(), c.one([2, 3]) if isinstance(number, int) else 2], {}
 
 
+def tma_pipeline(c: Choice) -> Arguments:
+    """Arguments for a block that shares a loop with its consumers, in shared memory or not."""
+    blocks, loop, stages = double_buffer(c)[0]
+    return [blocks, loop, stages, c.often(0.5)], {}
+
+
 LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "cache_read": (cache("read"), 6),
     "cache_write": (cache("write"), 6),
@@ -228,4 +234,5 @@ LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "annotate_buffer_access": (annotate_buffer_access, 2),
     "rolling_buffer": (rolling_buffer, 4),
     "double_buffer": (double_buffer, 3),
+    "tma_pipeline": (tma_pipeline, 1),
 }

@@ -71,6 +71,14 @@ def check_shared(kernel: str, buffers: Sequence[tuple[str, int]], total: int, li
 GLOBAL, WORKGROUP, PRIVATE = (f"#gpu.address_space<{name}>" for name in ("global", "workgroup", "private"))
 ALIGNMENT = 16
 """Bytes: the widest load or store of a thread."""
+TILE_ALIGNMENT = "tir.tile_alignment"
+"""On a shared buffer that the TMA fills: the bytes that it starts at a multiple of."""
+ONE_BLOCK = "tir.one_block"
+"""On the innermost axis of a kernel: a multiprocessor need hold one block only, whose threads take all registers."""
+TENSOR_MAPS = "tir.tensor_maps"
+"""On a module of kernels: by kernel, the numbers of the arguments that are tensor maps."""
+DYNAMIC_ALIGNMENT = "tir.dynamic_alignment"
+"""On a module of kernels: the alignment of their dynamic shared memory."""
 
 
 def device_type(type_: ir.Type) -> ir.Type:
@@ -113,11 +121,17 @@ def bytes_of(buffer: Buffer) -> int:
     return prod(n or 0 for n in buffer.shape) * max(bits(buffer.dtype) // 8, 1)
 
 
+def alignment_of(op: ir.Operation) -> int:
+    """The alignment of a shared buffer: that of its allocation where the TMA fills it."""
+    return attrs.get(op, TILE_ALIGNMENT, ALIGNMENT)
+
+
 def offsets_of(kernel: str, allocs: Sequence[ir.Operation], limits: KernelLimits) -> tuple[list[int], int]:
     """The offsets of shared buffers one after the other, and the bytes of all. Raises LoweringError."""
     offsets, end = [], 0
     sizes = [(Buffer(op.results[0]).name, bytes_of(Buffer(op.results[0]))) for op in allocs]
-    for _, size in sizes:
+    for op, (_, size) in zip(allocs, sizes, strict=True):
+        end = -(-end // alignment_of(op)) * alignment_of(op)
         offsets.append(end)
         end += -(-size // ALIGNMENT) * ALIGNMENT
     check_shared(kernel, sizes, end, limits)
@@ -163,6 +177,22 @@ def to_stack(allocs: Sequence[ir.Operation], start: ir.InsertionPoint) -> None:
 
 SHARED_NAMES = "tir.shared_names"
 """On the module of kernels: the names of shared buffers, by the symbols that the conversion to LLVM will give them."""
+
+
+def note_alignment(kernel: ir.Operation, allocs: Sequence[ir.Operation]) -> None:
+    """Keep the alignment of the dynamic shared memory of a kernel."""
+    holder = parent_op(kernel)
+    most = max(alignment_of(op) for op in allocs)
+    attrs.put(holder, DYNAMIC_ALIGNMENT, max(most, attrs.get(holder, DYNAMIC_ALIGNMENT, ALIGNMENT)))
+
+
+def note_tensor_maps(kernel: ir.Operation, arguments: Sequence[ir.Value]) -> None:
+    """Keep which arguments of a kernel are tensor maps."""
+    makers = [None if isinstance(v.owner, ir.Block) else v.owner.operation for v in arguments]
+    found = [n for n, op in enumerate(makers) if op is not None and attrs.TENSOR_MAP in op.attributes]
+    if found:
+        holder, name = parent_op(kernel), ir.StringAttr(kernel.attributes["sym_name"]).value
+        attrs.put(holder, TENSOR_MAPS, {**attrs.get(holder, TENSOR_MAPS, {}), name: found})
 
 
 def note_names(kernel: ir.Operation, allocs: Sequence[ir.Operation]) -> None:

@@ -70,7 +70,8 @@ def run(
 def _check_host(func: Func, nests: Sequence[ir.Operation]) -> None:
     """Refuse loops and statements that no kernel would run. Raises LoweringError."""
     for op in func.body_ops():
-        if op in nests or not any(may_write(inner.name) for inner in walk.ops(op) if not isa(inner, AllocLikeOp)):
+        writes = any(may_write(inner.name) for inner in walk.ops(op) if not isa(inner, AllocLikeOp))
+        if op in nests or attrs.TENSOR_MAP in op.attributes or not writes:
             continue
         if isa(op, CallOp):
             what = f"the call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
@@ -176,6 +177,7 @@ class _OutlinedKernel:
         """Move what one thread does into the body of the kernel."""
         kernel_memory.to_stack([op for op in self.allocs if op not in self.shared], start)
         if self.is_dynamic:
+            kernel_memory.note_alignment(body.owner.operation, self.shared)
             kernel_memory.to_dynamic(self.shared, self.offsets, start)
         else:
             kernel_memory.to_arguments(self.shared, list(body.arguments)[len(body.arguments) - len(self.shared) :])
@@ -220,9 +222,14 @@ class _OutlinedKernel:
         types = [device(pointer_type(v.type)) if isinstance(v.type, ir.MemRefType) else v.type for v in captured]
         attributions = [] if self.is_dynamic else [device(op.results[0].type) for op in self.shared]
         i64 = ir.IntegerType.get_signless(64)
-        align = {"llvm.align": ir.IntegerAttr.get(i64, kernel_memory.ALIGNMENT)}
         notes = [
-            ir.DictAttr.get({**align, **kernel_memory.name_attributes(op)}) for op in self.shared[: len(attributions)]
+            ir.DictAttr.get(
+                {
+                    "llvm.align": ir.IntegerAttr.get(i64, kernel_memory.alignment_of(op)),
+                    **kernel_memory.name_attributes(op),
+                }
+            )
+            for op in self.shared[: len(attributions)]
         ]
         facts = {
             "sym_name": ir.StringAttr.get(self.name),
@@ -233,9 +240,12 @@ class _OutlinedKernel:
             "workgroup_attributions": ir.IntegerAttr.get(i64, len(attributions)),
             "workgroup_attrib_attrs": ir.ArrayAttr.get(notes),
         }
+        if kernel_memory.ONE_BLOCK in self.innermost.op.attributes:
+            facts["nvvm.minctasm"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
         with ir.InsertionPoint(holder), self.nest.location:
             kernel = ir.Operation.create("gpu.func", attributes=facts, regions=1)
             kernel_memory.note_names(kernel, self.shared[: len(attributions)])
+            kernel_memory.note_tensor_maps(kernel, captured)
         locations = [self.nest.location] * (len(types) + len(attributions))
         body = kernel.regions[0].blocks.append(*types, *attributions, arg_locs=locations)
         with ir.InsertionPoint(body), self.nest.location:

@@ -1,4 +1,4 @@
-"""Fixes for refusals of annotate_buffer_access, parallel, bind, storage_align and swizzle: each is applied."""
+"""Fixes for refusals of annotate_buffer_access, parallel, bind, storage_align, swizzle and tma_pipeline are applied."""
 
 from harness.fix_rows import Row, each_of, loop
 from programs.short import BIASED, PAIR, each, main, nest, sblock
@@ -15,7 +15,30 @@ def argmax(keep: str, better: str) -> str:
     return main("A:3x16 P:3:int32 V:3", each("C i:3 k:16R", *body, init='P[vi] = -1; V[vi] = T.min_value("float32")'))
 
 
+TILES = """
+@T.prim_func
+def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
+    S = T.alloc_buffer((16,), "float32", scope="shared")
+    for k in range(4):
+        for i in range(16):
+            with T.block("S"):
+                vk, vi = T.axis.remap("OS", [k, i])
+                S[vi] = A[vk, vi]
+        for j in range(16):
+            with T.block("B"):
+                vk, vj = T.axis.remap("OS", [k, j])
+                B[vk, vj] = S[vj]
+"""
+
 ROWS = [
+    Row(
+        "tma_pipeline: a vectorized copy",
+        TILES,
+        lambda s: s.tma_pipeline("S", loop(s, "S")),
+        "leave the loops of the copy serial",
+        lambda s: (s.unroll(loop(s, "S", 1)), s.tma_pipeline("S", loop(s, "S"))),
+        before=lambda s: s.vectorize(loop(s, "S", 1)),
+    ),
     Row(
         "annotate_buffer_access: a lambda of too many iters",
         PAIR,
