@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 from harness import ptx as kernels
-from programs import gpu_programs
+from programs import gpu_programs, measured_products
 from programs.products import product as plain_product
 from programs.short import each, main
 
-from tir_mlir import Schedule, build, ptx, schedules
+from tir_mlir import Schedule, build, ptx
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.ptx.prediction.cards import CARDS, find_card
 from tir_mlir.ptx.prediction.estimate import LAUNCH_SECONDS, Prediction, predict
@@ -18,13 +18,11 @@ from tir_mlir.ptx.prediction.registers import live_registers
 from tir_mlir.ptx.prediction.tracing import TracedLaunch
 
 
-def product(n: int, chip: str = "sm_90"):
-    sch = Schedule(plain_product(n, n, n))
-    schedules.gemm(sch, "C", target=chip)
-    return build(sch, target=chip)
+def product(n: int):
+    return build(measured_products.measured(n), target="sm_90")
 
 
-@pytest.mark.parametrize(("n", "measured"), [(1024, 31.7), (4096, 46.6)])
+@pytest.mark.parametrize(("n", "measured"), [(1024, 31.7), pytest.param(4096, 46.6, marks=pytest.mark.nightly)])
 def test_products_that_were_measured_on_an_h200(n, measured):
     """By `make gpu`, TFLOP/s; see docs/gpu/run.md."""
     rate = 2e-12 * n**3 / product(n).predict(gpu="H200").seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from harness import ptx as kernels
-from programs import gpu_programs, pipelines
+from programs import gpu_programs, measured_products, pipelines
 
 from tir_mlir import build, ptx
 from tir_mlir.ptx.prediction.tracing import TracedLaunch, sample_blocks, trace_launch
@@ -13,7 +13,8 @@ from tir_mlir.ptx.program import LaunchRecorder, MachineDriver, sample_arguments
 
 def launches(sch, chip: str = "sm_80") -> tuple[list[TracedLaunch], MachineDriver]:
     """The launches of a program, and a driver that has run them with all checks."""
-    function = build(sch, target=chip)["f" if "f" in build(sch, target=chip) else "main"]
+    lib = build(sch, target=chip)
+    function = lib[next(iter(lib))]
     recorder, machine = LaunchRecorder(chip=chip), MachineDriver(chip=chip)
     function.run(recorder, sample_arguments(function.signature, filled=False))
     function.run(machine, sample_arguments(function.signature))
@@ -32,8 +33,8 @@ SCHEDULES = {
     "two kernels": lambda: gpu_programs.two_nests(128),
     "shuffles": lambda: gpu_programs.row_sums_by_threads(2, 48),
     "softmax": lambda: gpu_programs.softmax(3, 80),
-    "product": lambda: gpu_programs.product(32, 64, 32),
-    "pipeline": lambda: pipelines.pipelined(3),
+    "product": lambda: measured_products.measured(128),
+    "pipeline": lambda: pipelines.pipelined(3, (64, 64, 48)),
 }
 
 
