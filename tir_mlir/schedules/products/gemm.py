@@ -18,6 +18,7 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.gpu.product import product
+from tir_mlir.schedules.gpu.tensor_cores import has_tensor_types, tensor_core_product
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
 from tir_mlir.schedules.products.dequantization import inline_each, is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_rows_gemm
@@ -95,7 +96,8 @@ def gemm(
     block = block_handle(sch, block)
     if (gpu := resolved(target).nvidia) is not None:
         _refuse_for_gpus(gpu, threads=threads, packed=packed, free=free or None)
-        return product(sch, block, gpu, epilogue)
+        schedule = tensor_core_product if has_tensor_types(sch, block, gpu) else product
+        return schedule(sch, block, gpu, epilogue)
     target = chosen(target)
     what = contraction(sch, block)
     options = Free(sch, block, free)

@@ -10,6 +10,7 @@ from tir_mlir.schedules.gpu.elementwise import elementwise
 from tir_mlir.schedules.gpu.product import product
 from tir_mlir.schedules.gpu.reduction import reduction
 from tir_mlir.schedules.gpu.rowwise import rowwise
+from tir_mlir.schedules.gpu.tensor_cores import tensor_core_product
 from tir_mlir.schedules.gpu.threads import one_thread, per_element
 from tir_mlir.schedules.gpu.transpose import transpose
 from tir_mlir.schedules.programs.block_kinds import Kind
@@ -17,8 +18,8 @@ from tir_mlir.schedules.programs.rules import HEAVY, Attempt, Program
 from tir_mlir.target import GPU
 
 RULES: dict[Kind, tuple[str, ...]] = {
-    Kind.PRODUCT: ("product", "reduction", "per_element"),
-    Kind.CONVOLUTION: ("product", "reduction", "per_element"),
+    Kind.PRODUCT: ("tensor_cores", "product", "reduction", "per_element"),
+    Kind.CONVOLUTION: ("tensor_cores", "product", "reduction", "per_element"),
     Kind.REDUCTION: ("product", "reduction", "per_element", "one_thread"),
     Kind.ELEMENTWISE: ("rowwise", "transpose", "elementwise", "per_element", "one_thread"),
     Kind.OPAQUE: ("per_element", "one_thread"),
@@ -41,6 +42,7 @@ class GpuRules:
         fixed = program.unfusible_blocks(name, HEAVY)
         light = program.light(name) | fixed
         calls = {
+            "tensor_cores": lambda: tensor_core_product(sch, block, gpu, epilogue),
             "product": lambda: product(sch, block, gpu, epilogue),
             "rowwise": lambda: rowwise(sch, block, fixed),
             "reduction": lambda: reduction(sch, block),
