@@ -220,22 +220,24 @@ class _Elements:
     def divide(self, axis: Loop) -> None:
         """Let each thread do its elements: loops over the registers that say the row, and the column."""
         layout, lane = self.tile.layout, Index.from_value(axis.var)
-        kind = Loop(self.columns).kind
         of_row, of_column = (_registers(part) for part in (layout.row, layout.column))
         rows = Loop(edit.set_bounds(self.rows, [Index.constant(0)], [Index.constant(1 << len(of_row))]))
         columns = Loop(edit.set_bounds(self.columns, [Index.constant(0)], [Index.constant(layout.tiles[1])]))
         body = columns.body_ops()
         with ir.InsertionPoint(body[0]), columns.op.location:
-            pair = create.loop("element", 0, 1 << len(of_column), kind)
+            pair = create.loop("element", 0, 1 << len(of_column), "vectorized")
         end = list(pair.body.operations)[-1]
         for op in [o.operation for o in columns.body.operations][1:-1]:
             edit.move_before(op, end)
         row, column, inner = (Index.from_value(loop.var) for loop in (rows, columns, pair))
         number = column * layout.tile_registers
-        for register, source in [*zip(of_row, _bits(row), strict=False), *zip(of_column, _bits(inner), strict=False)]:
+        for register, source in [
+            *zip(of_row, _bits(row, len(of_row)), strict=True),
+            *zip(of_column, _bits(inner, len(of_column)), strict=True),
+        ]:
             number = number + source * (1 << register)
-        here = {f"r{n}": bit for n, bit in zip(of_row, _bits(row), strict=False)}
-        here |= {f"r{n}": bit for n, bit in zip(of_column, _bits(inner), strict=False)}
+        here = {f"r{n}": bit for n, bit in zip(of_row, _bits(row, len(of_row)), strict=True)}
+        here |= {f"r{n}": bit for n, bit in zip(of_column, _bits(inner, len(of_column)), strict=True)}
         new_row = _number(layout.row, lane, here)
         new_column = column * layout.tile[1] + _number(layout.column, lane, here)
         edit.substitute({columns.var: new_column.simplify()}, pair.op)
@@ -256,9 +258,10 @@ def _registers(parts: Sequence[str]) -> list[int]:
     return [int(part[1:]) for part in parts if part[0] == "r"]
 
 
-def _bits(value: Index) -> list[Index]:
-    """The bits of a number below 8, lowest first."""
-    return [(value // (1 << n)) % 2 if n else value % 2 for n in range(3)]
+def _bits(value: Index, count: int) -> list[Index]:
+    """The bits of a number of `count` bits, lowest first."""
+    shifted = [(value // (1 << n)) if n else value for n in range(count)]
+    return [part % 2 for part in shifted[:-1]] + shifted[-1:]
 
 
 def _number(parts: Sequence[str], thread: Index, registers: Mapping[str, Index]) -> Index:

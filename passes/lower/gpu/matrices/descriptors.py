@@ -36,14 +36,16 @@ class Operand:
     stride: int
     swizzle: int
 
-    def emit(self, step: int) -> ir.Value:
-        """The descriptor of the part of an instruction (PTX ISA, "Matrix Descriptor Format")."""
+    def emit(self) -> list[ir.Value]:
+        """The descriptors of the parts of all instructions (PTX ISA, "Matrix Descriptor Format"): they differ in the
+        address, in units of 16 bytes, which is the lowest part."""
         i64 = ir.IntegerType.get_signless(64)
-        address = mbarriers.shared_address(self.buffer, (self.base + self.steps[step]).simplify())
+        address = mbarriers.shared_address(self.buffer, (self.base + self.steps[0]).simplify())
         low = arith.shrui(arith.andi(address, mbarriers.i32(0x3FFFF)), mbarriers.i32(4))
         facts = (self.leading >> 4) << 16 | (self.stride >> 4) << 32 | _SWIZZLES[self.swizzle] << 62
         signed = facts - (1 << 64) if facts >> 63 else facts
-        return arith.ori(arith.extui(i64, low), arith.constant(i64, signed))
+        first = arith.ori(arith.extui(i64, low), arith.constant(i64, signed))
+        return [arith.addi(first, arith.constant(i64, (step - self.steps[0]) >> 4)) for step in self.steps]
 
 
 def read_operand(load: ir.Operation, buffer: Buffer, row: Loop, depth: Sequence[Loop]) -> Operand | str:

@@ -130,9 +130,8 @@ def emit_product(product: Product, registers: ir.Value) -> ir.Operation:
     """Emit the product at the insertion point; returns the wait for it."""
     sums = _tied("wgmma.fence.sync.aligned;", registers)
     facts = _instruction(product)
-    for step in range(len(product.a.steps)):
-        operands = [sums, product.a.emit(step), product.b.emit(step)]
-        sums = ir.Operation.create("nvvm.wgmma.mma_async", [sums.type], operands, facts).results[0]
+    for a, b in zip(product.a.emit(), product.b.emit(), strict=True):
+        sums = ir.Operation.create("nvvm.wgmma.mma_async", [sums.type], [sums, a, b], facts).results[0]
     ir.Operation.create("nvvm.wgmma.commit.group.sync.aligned")
     _store(sums, registers)
     return _wait(0, registers)
