@@ -5,6 +5,7 @@ import json
 import pytest
 
 import on_gpu
+import predictions
 from tir_mlir.ptx.program import MachineDriver
 from tir_mlir.runtime.drivers.device_driver import using
 from tir_mlir.target import CUDA
@@ -48,3 +49,24 @@ def test_a_wrong_product_is_no_figure(tmp_path):
         assert on_gpu.run(tmp_path / "gpu.json", CUDA("sm_80")) == 1
     found = json.loads((tmp_path / "gpu.json").read_text())
     assert found["machine"]["wrong"] == "the product of 32 x 32 numbers is wrong on the GPU" and len(found["rows"]) == 1
+
+
+@pytest.mark.parametrize(("device", "card"), [
+    ("NVIDIA H200", "H200"), ("NVIDIA A100-SXM4-80GB", "A100-80GB"), ("NVIDIA A100-SXM4-40GB", "A100"),
+    ("Tesla T4", "T4"), ("PTX machine", None),
+])  # fmt: skip
+def test_cards_by_the_names_of_devices(device, card):
+    assert predictions.card_of(device) == card
+
+
+def test_predicted_times_are_compared_with_the_order_of_measured_ones():
+    with using(Timed(chip="sm_80")):
+        ranks, mean, _ = predictions.predictions(CUDA("sm_80"), "A100", 32, 2)
+    assert ranks.stats.median == 0 and ranks.met is False  # all take the same time there
+    assert mean.stats.median > 0 and "2 kernels" in ranks.name
+
+
+def test_rank_correlation():
+    assert predictions.rank_correlation([1, 2, 3, 9], [10, 20, 21, 22]) == pytest.approx(1)
+    assert predictions.rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert predictions.rank_correlation([1, 1, 2], [5, 5, 6]) == pytest.approx(1)

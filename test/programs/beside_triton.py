@@ -75,7 +75,7 @@ def ours(problem: Problem, card: Card) -> ComparedKernels:
     function = lib[next(iter(lib))]
     driver = LaunchRecorder(chip=f"sm_{CAPABILITY}")
     function.run(driver, sample_arguments(function.signature, filled=False))
-    return ComparedKernels("ours", driver.launches, card, _registers(lib.assembly))
+    return ComparedKernels("ours", driver.launches, card, register_usage(lib.assembly, f"sm_{CAPABILITY}"))
 
 
 def of_triton(problem: Problem, card: Card) -> ComparedKernels:
@@ -85,11 +85,7 @@ def of_triton(problem: Problem, card: Card) -> ComparedKernels:
     args = [*problem.args, *[0] * (len(kernel.parameters) - len(problem.args))]
     assert kernel.block is not None
     launch = describe_launch(kernel, problem.grid, kernel.block, args, shared)
-    return ComparedKernels("Triton", [launch], card, _registers(text))
-
-
-def _registers(text: str) -> dict[str, int]:
-    return {name: used for name, (used, _) in register_usage(text, f"sm_{CAPABILITY}").items()}
+    return ComparedKernels("Triton", [launch], card, register_usage(text, f"sm_{CAPABILITY}"))
 
 
 def side_by_side(name: str, gpu: str | None = None) -> list[ComparedKernels]:

@@ -174,9 +174,9 @@ def _compare_kernels(options: argparse.Namespace) -> int:
         module = _read(launch.file)
         entry, block, args, _ = _launch_arguments(module, launch, with_contents=False)
         card = find_card(options.gpu, CUDA(module.target).capability)
-        told = {name: used for name, (used, _) in register_usage(module.text, module.target).items()}
+        usage = register_usage(module.text, module.target)
         described = describe_launch(entry, launch.grid, block, args, launch.shared)
-        kernels.append(ComparedKernels(launch.file.name, [described], card, told))
+        kernels.append(ComparedKernels(launch.file.name, [described], card, usage))
     print(compare(kernels))
     return 0
 

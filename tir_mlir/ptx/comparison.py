@@ -16,13 +16,13 @@ from tir_mlir.ptx.prediction.walk import is_wait
 
 @dataclass(frozen=True)
 class ComparedKernels:
-    """What solves a problem: launches, one after the other. registers: of a thread by ptxas, by kernel; of others they
-    are estimated."""
+    """What solves a problem: launches, one after the other. usage: registers of a thread and bytes spilled by ptxas,
+    by kernel; of others they are estimated."""
 
     name: str
     launches: Sequence[TracedLaunch]
     card: Card
-    registers: Mapping[str, int] = field(default_factory=dict)
+    usage: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> dict[str, float]:
@@ -32,7 +32,7 @@ class ComparedKernels:
 
     @cached_property
     def predictions(self) -> list[Prediction]:
-        return predict_launches(self.name, self.launches, self.registers, self.card).launches
+        return predict_launches(self.name, self.launches, self.usage, self.card).launches
 
     @property
     def seconds(self) -> float:

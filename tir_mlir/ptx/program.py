@@ -289,7 +289,8 @@ class ProgramReport:
 
         Raises BuildError for a GPU whose rates are not known, PtxError for kernels that cannot be followed.
         """
-        told = {name: facts.registers for name, facts in self.kernels.items() if facts.registers is not None}
+        every = self.kernels.items()
+        told = {name: (facts.registers, facts.spilled or 0) for name, facts in every if facts.registers is not None}
         return predict_launches(self.name, self.traced, told, find_card(gpu, CUDA(self.code.chip).capability))
 
     @cached_property
@@ -371,8 +372,8 @@ def predict_function(function: Any, args: Sequence[object], gpu: str | None) -> 
     card = find_card(gpu, CUDA(code.chip).capability)
     driver = LaunchRecorder(chip=code.chip)
     function.run(driver, args or sample_arguments(function.signature, filled=False))
-    registers = {name: used for name, (used, _) in register_usage(code.text, code.chip).items()}
-    return predict_launches(function.name, driver.launches, registers, card)
+    usage = register_usage(code.text, code.chip)
+    return predict_launches(function.name, driver.launches, usage, card)
 
 
 def facts(text: str, chip: str, kernels: set[str]) -> dict[str, KernelFacts]:

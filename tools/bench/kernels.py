@@ -12,8 +12,8 @@ from tir_mlir.script import tir as T
 from tir_mlir.target import CUDA
 
 
-def product(n: int, target: CUDA | str = "sm_80") -> Any:
-    """C = A @ B of n x n float32 elements, scheduled for a GPU."""
+def product_program(n: int) -> Any:
+    """C = A @ B of n x n float32 elements."""
 
     @T.prim_func
     def main(A: T.Buffer((n, n), "float32"), B: T.Buffer((n, n), "float32"), C: T.Buffer((n, n), "float32")):  # type: ignore[valid-type]
@@ -24,7 +24,12 @@ def product(n: int, target: CUDA | str = "sm_80") -> Any:
                     C[vi, vj] = 0.0
                 C[vi, vj] += A[vi, vk] * B[vk, vj]
 
-    sch = Schedule(main)
+    return main
+
+
+def product(n: int, target: CUDA | str = "sm_80") -> Any:
+    """C = A @ B of n x n float32 elements, scheduled for a GPU."""
+    sch = Schedule(product_program(n))
     schedules.gemm(sch, "C", target=target)
     return sch
 

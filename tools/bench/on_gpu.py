@@ -17,6 +17,7 @@ import report
 from compiling import Cost
 from contest import WrongResult
 from measure import Stats, interleaved
+from predictions import card_of, predictions
 from tir_mlir import Schedule, build
 from tir_mlir.runtime.call.fast_entry import python_function
 from tir_mlir.runtime.drivers.device_driver import DeviceDriver, active
@@ -26,6 +27,8 @@ from tir_mlir.target import CUDA
 
 N, SMALL = 4096, 1024
 NUMBER, REPEAT = 5, 11
+RANKED, CANDIDATES = 1024, 60
+"""The size of a product, and how many kernels of it are ranked by predicted times."""
 BAR = ">= 40"
 """TFLOP/s of a product on an H100 or H200, without tensor cores."""
 
@@ -44,6 +47,10 @@ def run(path: Path, target: CUDA) -> int:
     except WrongResult as error:
         facts["wrong"] = str(error)
         print(f"wrong    {error}")
+    if (card := card_of(device.name)) is not None:
+        costs += predictions(target, card, RANKED, CANDIDATES)
+    else:
+        print(f"predictions: no rates are known of {device.name}: nothing is compared")
     report.show_costs(costs)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"machine": facts, "rows": [cost.plain() for cost in costs]}, indent=1) + "\n")

@@ -128,3 +128,14 @@ def test_a_faster_card_is_faster():
     body = launch(LOOP.format("fma.rn.f32 %r1, %r2, %r2, %r2;" * 50), 512, 1080)
     slow = CARDS["A100"]
     assert predict(body, replace(slow, f32=128), 32).seconds < 0.7 * predict(body, slow, 32).seconds
+
+
+def test_what_ptxas_spills_is_told():
+    found = predict(launch(LOOP.format("bar.sync 0;")), CARDS["A100"], 255, spilled=96)
+    assert "ptxas spills 96 bytes of a thread" in str(found)
+
+
+def test_accesses_of_local_memory_pass_through_the_cache():
+    body = ".local .align 16 .b8 mine[64];\nmov.b64 %d1, mine;\n" + LOOP.format("{} [%d1], {{%t, %t, %t, %t}};")
+    local = on_a100(body.replace("{} ", "st.local.v4.b32 ").replace("{{", "{").replace("}}", "}"), 256, 1080)
+    assert local.limit == "memory"

@@ -9,6 +9,7 @@ from tir_mlir.ptx import fragments
 from tir_mlir.ptx.parser import PtxInstruction
 from tir_mlir.ptx.prediction.cards import Card
 from tir_mlir.ptx.prediction.slices import ACCESSES
+from tir_mlir.ptx.registers import vector
 from tir_mlir.ptx.types import DTYPES, size_of
 
 WARP = 32
@@ -16,6 +17,8 @@ OF_SCHEDULERS = ("issue", "fma", "alu", "fp64", "sfu", "tensor")
 """Pipes that each scheduler has a part of; the others belong to the multiprocessor."""
 ARITHMETIC_LATENCY, SFU_LATENCY, SHUFFLE_LATENCY, TENSOR_LATENCY, BARRIER_LATENCY = 4, 20, 24, 33, 25
 """Cycles to the use of a result: Jia et al. 2018 (arXiv:1804.06826), Luo et al. 2024 (arXiv:2402.13499)."""
+L1_LATENCY = 34
+"""Cycles to the use of what the L1 cache has, local memory too."""
 _FREE = frozenset("mov cvta ld.param pmevent nanosleep createpolicy setmaxnreg griddepcontrol fence membar".split())
 _SFU = frozenset("ex2 lg2 sin cos tanh rcp rsqrt sqrt".split())
 _LOGIC = frozenset("and or xor not shl shr add sub setp min max".split())
@@ -43,6 +46,9 @@ def cost_of(ins: PtxInstruction, card: Card) -> Cost:
     if name in ("mma", "wmma", "wgmma") and any(p.startswith("m") and "n" in p and p[1].isdigit() for p in ins.parts):
         if name != "wmma" or ins.parts[1] == "mma":
             return _product(ins, card)
+    if name in ("ld", "st") and "local" in ins.parts:
+        words = size_of(type_) * len(vector(ins.operands[name == "st"])) / 4
+        return _use(card, (("issue", 1), ("memory", words)), L1_LATENCY)
     if name in ACCESSES or name in ("mbarrier", "bar", "barrier"):
         return _use(card, (("issue", 1),), 0)
     if name in ("shfl", "movmatrix"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tir_mlir.ptx.parser import Kernel
 from tir_mlir.ptx.prediction.cards import Card
-from tir_mlir.ptx.prediction.costs import Cost, cost_of
+from tir_mlir.ptx.prediction.costs import L1_LATENCY, Cost, cost_of
 from tir_mlir.ptx.prediction.tracing import BlockTrace, TracedLaunch, is_write, trace_launch
 from tir_mlir.ptx.prediction.walk import BlockWalk, Request
 from tir_mlir.target import CUDA
@@ -17,8 +17,6 @@ PIPE_EFFICIENCY = 0.9
 """Of the rate of a pipe of a multiprocessor: what the best f32 products by hand reach on an A100 (91 %)."""
 LAUNCH_SECONDS = 2e-6
 """From the end of a kernel to the start of the next one on its stream, and its own start and end."""
-L1_LATENCY = 34
-"""Cycles of a load that the L1 cache has."""
 L2_BYTES = 64
 """The most bytes a cycle that a multiprocessor gets of the L2 cache."""
 
@@ -157,8 +155,9 @@ def _slowed(cost: Cost) -> Cost:
     return Cost({name: cycles / PIPE_EFFICIENCY for name, cycles in cost.pipes.items()}, cost.latency)
 
 
-def predict(launch: TracedLaunch, card: Card, registers: int, estimated: bool = False) -> Prediction:
-    """Predict the time of a launch. registers: of a thread; estimated: not by ptxas.
+def predict(launch: TracedLaunch, card: Card, registers: int, estimated: bool = False, spilled: int = 0) -> Prediction:
+    """Predict the time of a launch. registers: of a thread; estimated: not by ptxas; spilled: bytes of a thread that
+    ptxas keeps in memory.
 
     Raises PtxError for an instruction that is not known, and for blocks that do not come to their end.
     """
@@ -197,7 +196,7 @@ def predict(launch: TracedLaunch, card: Card, registers: int, estimated: bool = 
         copies=any(request.asynchronous for request in work.requests.values()),
         conflicts=report.bank_conflicts / max(1, report.shared_passes),
         wasted=1 - report.sectors_least / max(1, report.sectors),
-        notes=_notes(trace),
+        notes=_notes(trace, spilled),
         tensor=tensor,
     )
 
@@ -220,8 +219,10 @@ def _limit(times: Mapping[str, float], pipes: Mapping[str, float], alone: float,
     return "latency" if alone > pipes.get(pipe, 0.0) * together else pipe
 
 
-def _notes(trace: BlockTrace) -> tuple[str, ...]:
+def _notes(trace: BlockTrace, spilled: int) -> tuple[str, ...]:
     notes = []
+    if spilled:
+        notes.append(f"ptxas spills {spilled} bytes of a thread: what they cost is not in the time")
     if trace.is_specialized:
         notes.append("warps of a block take paths of their own: only the longest is followed, waits for others are not")
     if trace.reads_values:

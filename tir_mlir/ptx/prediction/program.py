@@ -31,15 +31,16 @@ class ProgramPrediction:
 
 
 def predict_launches(
-    name: str, launches: Sequence[TracedLaunch], registers: Mapping[str, int], card: Card
+    name: str, launches: Sequence[TracedLaunch], usage: Mapping[str, tuple[int, int]], card: Card
 ) -> ProgramPrediction:
-    """The time that a GPU is predicted to take. registers: of a thread, by kernel; of others they are
-    estimated from the text.
+    """The time that a GPU is predicted to take. usage: registers of a thread and bytes that ptxas
+    spills, by kernel; of others they are estimated from the text.
 
     Raises PtxError for kernels that cannot be followed.
     """
     predictions = []
     for launch in launches:
-        told = registers.get(launch.kernel.name)
-        predictions.append(predict(launch, card, live_registers(launch.kernel) if told is None else told, told is None))
+        told = usage.get(launch.kernel.name)
+        registers, spilled = (live_registers(launch.kernel), 0) if told is None else told
+        predictions.append(predict(launch, card, registers, told is None, spilled))
     return ProgramPrediction(name, predictions)
