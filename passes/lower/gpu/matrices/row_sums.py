@@ -27,7 +27,6 @@ from tir_mlir.passes.lower.gpu.combinations import OperatorCombination, Update, 
 from tir_mlir.passes.lower.gpu.matrices.owners import FragmentAccess, Owners, any_lane_bit
 from tir_mlir.passes.lower.gpu.shuffles import shuffle
 from tir_mlir.passes.lower.registry import location_text
-from tir_mlir.passes.lower.vector.reductions import identity
 
 WARP = 32
 
@@ -180,10 +179,10 @@ def _harmless_start(lane_sum: LaneSum, inits: list[ir.Operation]) -> ir.Operatio
     constant = defining_op(StoreOp(inits[0]).value)
     if constant is None or not isa(constant, ConstantOp):
         return None
-    element, name = constant.results[0].type, lane_sum.combination.op.name
-    zero = name in SUMS and isinstance(element, ir.FloatType) and ir.FloatAttr(constant.attributes["value"]).value == 0
-    starts = zero or lane_sum.repeats or constant.attributes["value"] == identity(name, element)
-    return constant if starts else None
+    value, combination = constant.results[0], lane_sum.combination
+    number = constant.attributes["value"]
+    zero = combination.op.name in SUMS and isinstance(number, ir.FloatAttr) and number.value == 0  # the identity is -0
+    return constant if zero or lane_sum.repeats or combination.is_start([value]) else None
 
 
 def _between(top: ir.Operation, op: ir.Operation) -> list[ir.Operation]:
@@ -195,7 +194,7 @@ def _between(top: ir.Operation, op: ir.Operation) -> list[ir.Operation]:
 def _start_of_others(lane_sum: LaneSum, indices: list[Index], lane: Index) -> ir.Value:
     """What a lane starts from: what is there in the first of those that share an element, else what changes nothing."""
     old = create.load(accessed_memref(lane_sum.store), indices)
-    neutral = arith.constant(old.type, identity(lane_sum.combination.op.name, old.type))
+    (neutral,) = lane_sum.combination.starts() or [old]
     rest = create.apply(any_lane_bit(lane, lane_sum.bits))
     first = arith.cmpi(arith.CmpIPredicate.eq, rest, create.apply(Index.constant(0)))
     return arith.select(first, old, neutral)

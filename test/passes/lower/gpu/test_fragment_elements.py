@@ -4,40 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from programs.parsed import parse
+from harness.fragment_programs import fragments, program, tensor
 
 from tir_mlir import build, interpret
-from tir_mlir.errors import LoweringError
 
 RNG = np.random.default_rng(0)
 SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 1e-45, 3e38, 1.00390625, 1.01171875], np.float32)  # ties of bf16
-
-
-def program(blocks: str, buffers: str, arguments: str) -> object:
-    """A program of one warp. blocks: loops as `i:16 j*32 k!8` (* of a reduction, ! in order), statement, [init]."""
-    lines = ["@T.prim_func", f"def f({arguments}):"]
-    lines += [f"    {buffer}" for buffer in buffers.strip().splitlines()]
-    lines += ['    for w in T.thread_binding(1, thread="threadIdx.y"):']
-    for number, block in enumerate(filter(None, map(str.strip, blocks.splitlines()))):
-        loops, statement, *rest = [part.strip() for part in block.split("|")]
-        names = [loop.replace("*", ":").replace("!", ":").split(":") for loop in loops.split()]
-        kinds = ["reduce" if "*" in loop else "opaque" if "!" in loop else "spatial" for loop in loops.split()]
-        lines += [f"        for {', '.join(n for n, _ in names)} in T.grid({', '.join(e for _, e in names)}):"]
-        lines += [f'            with T.block("b{number}"):']
-        for (name, extent), kind in zip(names, kinds, strict=True):
-            lines += [f"                v{name} = T.axis.{kind}({extent}, {name})"]
-        if rest:
-            lines += ["                with T.init():", f"                    {rest[0]}"]
-        lines += [f"                {statement}"]
-    return parse("\n".join(lines).replace("__", "") + "\n")
-
-
-def tensor(name: str, shape: tuple[int, ...], dtype: str = "float32") -> str:
-    return f'{name}: T.Buffer({shape}, "{dtype}")'
-
-
-def fragments(name: str, shape: tuple[int, ...], scope: str, dtype: str = "float32") -> str:
-    return f'{name} = T.alloc_buffer({shape}, "{dtype}", scope="mma.{scope}")\n'
 
 
 X = fragments("X", (16, 32), "accumulator")
@@ -169,65 +141,3 @@ def test_a_row_is_stored_once_by_the_lanes_that_hold_it():
                 f"{tensor('A', (16,))}, {tensor('B', (16,))}"), target="sm_80").assembly  # fmt: skip
     assert text.count("st.global") == 2
     assert "setp.ne" in text
-
-
-P32, Z = fragments("P", (16, 32), "matrix_a", "float32"), fragments("Z", (16, 32), "accumulator")
-ROW, END = fragments("M", (16,), "row"), "\ni:16 j:32 | B[vi, vj] = X[vi, vj]"
-REFUSED = {
-    "an operand of tf32": (
-        READ + "i:16 j:32 | P[vi, vj] = X[vi, vj]\n i:16 j:32 | X[vi, vj] = P[vi, vj]" + END, X + P32,
-        "loads X, in scope mma.accumulator, of another lane: lane 1 has P[0, 1] in register 0, and needs X[0, 1], "
-        "which lane 0 has in register 1; fix: copy one of them through shared memory",
-    ),
-    "rows and columns exchanged": (
-        READ + "i:16 j:16 | Z[vi, vj] = X[vj, vi]\n i:16 j:16 | X[vi, vj] = Z[vi, vj]" + END, X + Z,
-        "lane 4 has Z[1, 0] in register 0, and needs X[0, 1], which lane 0 has in register 1",
-    ),
-    "one element for all": (
-        READ + "i:16 j:32 | Z[vi, vj] = X[vi, vj] - X[vi, 0]\n i:16 j:32 | X[vi, vj] = Z[vi, vj]" + END, X + Z,
-        "lane 1 has X[0, 2] in register 0, and needs X[0, 0], which lane 0 has in register 0",
-    ),
-    "shifted by one": (
-        READ + "i:16 j:8 | Z[vi, vj] = X[vi, vj + 1]\n i:16 j:8 | X[vi, vj] = Z[vi, vj]" + END, X + Z,
-        "loads X, in scope mma.accumulator, at j + 1, which does not start at a multiple of 8",
-    ),
-    "a row that several lanes write": (
-        READ + "i:16 j!32 | M[vi] = X[vi, vj]\n i:16 | B[vi, 0] = M[vi]", X + ROW,
-        "several lanes write one element of M",
-    ),
-    "a sum in the order of the program": (
-        READ + "i:16 | M[vi] = T.float32(0)\n i:16 j!32 | M[vi] = M[vi] + X[vi, vj]\n i:16 | B[vi, 0] = M[vi]", X + ROW,
-        "declares its iters as reductions",
-    ),
-    "a sum that is read too early": (
-        READ + "i:16 | M[vi] = T.float32(0)\n i:16 j!32 | M[vi] = T.max(M[vi], X[vi, vj]); B[vi, vj] = M[vi]", X + ROW,
-        "uses M in the loop that combines it, where a lane has a part of it",
-    ),
-    "memory that several lanes write": (
-        READ + "i:16 j*32 | B[vi, 0] = B[vi, 0] + X[vi, vj]", X, "several lanes may write one element of B",
-    ),
-    "memory that another lane writes": (
-        READ + "i:16 j!32 | B[vi, vj] = X[vi, vj] + B[vi, 31 - vj]", X,
-        "a lane uses an element of B that another one may write in the same nest",
-    ),
-    "half a tile": (READ + "i:10 j:32 | X[vi, vj] = T.float32(0)" + END, X, "runs over 10 rows or columns"),
-    "a local buffer": (
-        READ + "i:16 j:32 | Y[vi, vj] = X[vi, vj]\n i:16 j:32 | B[vi, vj] = Y[vi, vj] + X[vi, vj]",
-        X + 'Y = T.alloc_buffer((16, 32), scope="local")\n', "Y, in scope local, is used together with fragments",
-    ),
-    "a scope without a layout": (
-        READ + END, X.replace("mma.", "wmma."), "whose layout is not known; fix: scope mma.accumulator",
-    ),
-    "rows that are no tile": (
-        "i:10 | M[vi] = A[vi, 0]\n i:10 | B[vi, 0] = M[vi]", ROW.replace("16", "10"),
-        "has shape (10,); fix: one dimension",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name):
-    blocks, buffers, message = REFUSED[name]
-    with pytest.raises(LoweringError) as error:
-        build(program(blocks, buffers, f"{A32}, {B32}"), target="sm_80")
-    assert message in str(error.value)
