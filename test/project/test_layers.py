@@ -107,6 +107,7 @@ PARTS: dict[str, str] = {
     "passes.schedule.layout": "schedule schedule.edits schedule.legality",
     "passes.schedule.legality": "schedule",
     "passes.schedule.loops": "schedule schedule.edits",
+    "passes.schedule.pipelining": "schedule schedule.edits schedule.layout",
     "passes.schedule.placement": "schedule schedule.edits schedule.inlining schedule.legality",
     "passes.schedule.queries": "schedule schedule.inlining schedule.legality schedule.placement",
     "passes.schedule.reduction": "schedule schedule.caching schedule.edits schedule.inlining schedule.legality",

@@ -191,6 +191,8 @@ def _convert_option(text: str, annotation: Any, names: HandleLookup) -> Any:
     several = len(split_list(text)) > 1 and any(typing.get_origin(k) is list for k in kinds)
     if handles and not several:
         return names.find(_strip_quotes(text), handles)
+    if int in kinds and not several and not text.startswith("["):
+        return plain(text, kinds)
     for kind in kinds:
         if typing.get_origin(kind) in (list, typing.get_origin(typing.Sequence[int])):
             return [_convert_option(part, typing.get_args(kind)[0], names) for part in split_list(text)]

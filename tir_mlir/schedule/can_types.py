@@ -44,6 +44,7 @@ class CanMethods(Primitives):
     can_merge = _query(Primitives.merge)
     can_pad_einsum = _query(Primitives.pad_einsum)
     can_parallel = _query(Primitives.parallel)
+    can_pipeline = _query(Primitives.pipeline)
     can_read_at = _query(Primitives.read_at)
     can_reindex = _query(Primitives.reindex)
     can_reindex_cache_read = _query(Primitives.reindex_cache_read)

@@ -88,6 +88,9 @@ class DerivedMethods:
     def parallel(self, loop: LoopHandle) -> None:
         return self._executor.apply("parallel", loop)
 
+    def pipeline(self, loop: LoopHandle, stages: int | Sequence[int], order: Sequence[int] | None = None) -> None:
+        return self._executor.apply("pipeline", loop, stages, order)
+
     def reorder_block_iter_var(self, block: BlockLike, new_order: Sequence[int]) -> None:
         return self._executor.apply("reorder_block_iter_var", block, new_order)
 

@@ -57,3 +57,17 @@ def double_buffer(sch: Schedule):
 def double_buffer(sch: Schedule):  # noqa: F811
     (i,) = sch.get_loops("B")
     sch.double_buffer("B", i)
+
+
+@example(two_stages)
+def pipeline(sch: Schedule):
+    i, _j = sch.get_loops("B")
+    sch.reverse_compute_at("C", i)
+    sch.pipeline(i, stages=2)
+
+
+@refused(two_stages)
+def pipeline(sch: Schedule):  # noqa: F811
+    i, _j = sch.get_loops("B")
+    sch.reverse_compute_at("C", i)
+    sch.pipeline(i, stages=[1, 0])

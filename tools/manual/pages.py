@@ -65,6 +65,7 @@ GROUPS = {
     "placement": "Placement",
     "inlining": "Inlining",
     "caching": "Copies of buffers",
+    "pipelining": "Pipelines",
     "layout": "Layouts and buffers",
     "reduction": "Reductions and padding",
     "annotation": "Annotations",

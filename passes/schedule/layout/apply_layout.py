@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -223,10 +223,22 @@ def _number(value: ir.Value) -> int:
 
 def apply_layout(buffer: Buffer, change: ChangedLayout) -> Buffer:
     """Change the layout of a buffer: declaration, accesses, declared regions. Call `finish_layout` afterwards."""
-    func = func_of(owner_op(buffer.value)).op
-    regions = _declared_regions(func, buffer)
-    indices = {op: _new_indices(op, change) for op in _accesses(buffer)}
-    new = _new_declaration(buffer, change)
+    return _replace_buffer(buffer, change.shape, {op: _new_indices(op, change) for op in _accesses(buffer)})
+
+
+def add_dimension(buffer: Buffer, extent: int, index: Callable[[ir.Operation], Index]) -> None:
+    """Give an allocated buffer a first dimension, along which each access, which is affine, has an index of its own.
+
+    Requires that nothing reads its extents.
+    """
+    indices = {op: simplify_indices(op, [index(op), *access_indices(op)]) for op in _accesses(buffer)}
+    new = _replace_buffer(buffer, [Index.constant(extent), *buffer.dims], indices)
+    finish_layout(buffer, new, [])
+
+
+def _replace_buffer(buffer: Buffer, shape: Sequence[Index], indices: Mapping[ir.Operation, Sequence[Index]]) -> Buffer:
+    regions = _declared_regions(func_of(owner_op(buffer.value)).op, buffer)
+    new = _new_declaration(buffer, shape)
     for op, where in indices.items():
         _redirect(op, new, where)
     for block, key, entries in regions:
@@ -278,13 +290,13 @@ def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
     return simplified
 
 
-def _new_declaration(buffer: Buffer, change: ChangedLayout) -> Buffer:
+def _new_declaration(buffer: Buffer, shape: Sequence[Index]) -> Buffer:
     """The buffer with its new shape: a parameter is retyped in place, an allocation is recreated."""
-    sizes = [n if (n := d.as_constant()) is not None else d for d in change.shape]
+    sizes = [n if (n := d.as_constant()) is not None else d for d in shape]
     type_ = create.memref_type(sizes, buffer.dtype, buffer.scope)
     if buffer.op is None:
         edit.retype(buffer.value, type_)
-        _declare_parameter(buffer, change)
+        _declare_parameter(buffer, shape)
         return buffer
     old = buffer.op
     touch(old)
@@ -297,7 +309,7 @@ def _new_declaration(buffer: Buffer, change: ChangedLayout) -> Buffer:
     return Buffer(allocated)
 
 
-def _declare_parameter(buffer: Buffer, change: ChangedLayout) -> None:
+def _declare_parameter(buffer: Buffer, shape: Sequence[Index]) -> None:
     """Update the type of the function, and the symbolic shape in the attributes of the parameter."""
     func = func_of(owner_op(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
@@ -306,9 +318,9 @@ def _declare_parameter(buffer: Buffer, change: ChangedLayout) -> None:
     param_facts = facts[ir.BlockArgument(buffer.value).arg_number]
     param_facts.pop(attrs.SHAPE, None)
     param_facts.pop(attrs.SYMS, None)
-    size_values = list(dict.fromkeys(v for d in change.shape for v in d.values))
+    size_values = list(dict.fromkeys(v for d in shape for v in d.values))
     if size_values:
-        exprs = [create.over_symbols(d, size_values) for d in change.shape]
+        exprs = [create.over_symbols(d, size_values) for d in shape]
         param_facts[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(size_values), exprs))
         names = {v: n for n, v in func.symbols.items()}
         param_facts[attrs.SYMS] = [names[v] for v in size_values]

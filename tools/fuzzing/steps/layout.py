@@ -213,6 +213,18 @@ def tma_pipeline(c: Choice) -> Arguments:
     return [blocks, loop, stages, c.often(0.5)], {}
 
 
+def pipeline(c: Choice) -> Arguments:
+    """Arguments for a loop that several nests share: a number of stages, or a list of stages and an order."""
+    blocks = rolling_buffer(c)[0][0]
+    loops = c.loops(blocks)
+    loop = c.one(loops) if loops else c.loop()
+    children = len(c.sch.get_child_blocks(loop))
+    if c.often(0.5):
+        return [loop, c.one([2, 2, 3])], {}
+    order = c.random.sample(range(children), children)
+    return [loop, sorted(c.one([0, 1, 2]) for _ in range(children)), order], {}
+
+
 LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "cache_read": (cache("read"), 6),
     "cache_write": (cache("write"), 6),
@@ -235,4 +247,5 @@ LAYOUT_STEPS: dict[str, tuple[Maker, int]] = {
     "rolling_buffer": (rolling_buffer, 4),
     "double_buffer": (double_buffer, 3),
     "tma_pipeline": (tma_pipeline, 1),
+    "pipeline": (pipeline, 4),
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, apply, dtypes, edit, walk
+from tir_mlir.dialect.ir import Buffer, apply, attrs, dtypes, edit, walk
 from tir_mlir.dialect.ir.lowering_op_views import ExtractOp
 from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, StoreOp, isa
-from tir_mlir.passes.lower.gpu.pipelines.copy_groups import COPIED_AHEAD, drop_groups
+from tir_mlir.passes.lower.gpu.pipelines.copy_groups import COMMIT, COPIED_AHEAD, WAIT
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 BYTES = (4, 8, 16)
@@ -17,7 +19,7 @@ BYTES = (4, 8, 16)
 
 @lowering("tir-lower-gpu-async-copies", "Mark stores that copy to shared memory as asynchronous")
 def run(module: ir.Module) -> None:
-    """Mark the stores of copies, in loops that `tir-lower-gpu-copy-groups` has marked, as `nontemporal`.
+    """Mark the stores to buffers that `tir-lower-gpu-copy-groups` has marked as `nontemporal`.
 
         %x = vector.load %A[%i] : 4 x f32         %x = vector.load %A[%i]
         vector.store %x, %s[%j]            -->    vector.store %x, %s[%j] {nontemporal = true}
@@ -28,25 +30,36 @@ def run(module: ir.Module) -> None:
     Requires vectors, and addresses of shared buffers, to be final.
     """
     for func in programs(module):
-        for loop in [op for op in walk.ops(func.op) if COPIED_AHEAD in op.attributes and len(op.regions)]:
-            del loop.attributes[COPIED_AHEAD]
-            narrow: dict[str, ir.Operation] = {}
-            stores = [op for op in walk.ops(loop) if isa(op, StoreOp) and _is_copied_ahead(op)]
-            marked = [_mark(op) for op in stores]
-            for op in (op for op, is_marked in zip(stores, marked, strict=True) if not is_marked):
-                narrow.setdefault(Buffer(accessed_memref(op)).name, op)
-            if not any(marked):
-                drop_groups(loop)
-            for name, op in narrow.items():
-                warn(
-                    f"{location_text(op)}: what is copied to {name} is loaded and stored: an asynchronous copy is of "
-                    "4, 8 or 16 bytes; vectorize the copy"
-                )
+        marked = [op for op in walk.ops(func.op) if COPIED_AHEAD in op.attributes]
+        stores: dict[int, list[ir.Operation]] = {attrs.get(op, COPIED_AHEAD): [] for op in marked}
+        for op in walk.ops(func.op):
+            alloc = Buffer(accessed_memref(op)).op if isa(op, StoreOp) else None
+            if alloc is not None and COPIED_AHEAD in alloc.attributes:
+                stores[attrs.get(alloc, COPIED_AHEAD)].append(op)
+        for number, group in stores.items():
+            _mark_all(group, [op for op in marked if attrs.get(op, COPIED_AHEAD) == number])
 
 
-def _is_copied_ahead(op: ir.Operation) -> bool:
-    alloc = Buffer(accessed_memref(op)).op
-    return alloc is not None and COPIED_AHEAD in alloc.attributes
+def _mark_all(stores: Sequence[ir.Operation], marked: Sequence[ir.Operation]) -> None:
+    """Mark the stores of a pipeline; drop the groups and waits of one without a copy that can be asynchronous."""
+    narrow: dict[str, ir.Operation] = {}
+    wide = 0
+    for op in stores:
+        name = Buffer(accessed_memref(op)).name
+        if _mark(op):
+            wide += 1
+        else:
+            narrow.setdefault(name, op)
+    for op in marked:
+        if not wide and op.name in (COMMIT, WAIT):
+            edit.drop(op)
+        else:
+            attrs.put(op, COPIED_AHEAD, None)
+    for name, op in narrow.items():
+        warn(
+            f"{location_text(op)}: what is copied to {name} is loaded and stored: an asynchronous copy is of "
+            "4, 8 or 16 bytes; vectorize the copy"
+        )
 
 
 def _mark(store: ir.Operation) -> bool:

@@ -12,7 +12,6 @@
 # CHECK: affine.load {{.*}} "shared">
 # CHECK: nvvm.cp.async.wait.group 1
 # CHECK-NEXT: gpu.barrier
-# CHECK: tir.copied_ahead
 # CHECK: nvvm.cp.async.wait.group 0
 @T.prim_func
 def two_ahead(A: T.Buffer((10, 64), "float32"), B: T.Buffer((10, 64), "float32")):

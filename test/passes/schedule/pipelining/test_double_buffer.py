@@ -141,6 +141,19 @@ def test_one_stage_makes_a_buffer_as_small_as_an_iteration_needs_it(same_result)
     same_result(sch, parse(text), ((16,), "float32"), ((3,), "float32"), ((16,), "float32"))
 
 
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_what_each_iteration_writes_anew_gets_planes(stages, same_result):
+    """No index has the loop in it: blocks without an iter for it get one."""
+    copied = nest("c:4", sblock("P", "vl:4O=k vc:4=c", "P[vc] = A[vl * 4 + vc]"))
+    summed = nest("c:4", sblock("B", "vi:3=i vc:4R=c", "B[vi] = B[vi] + P[vc]"))
+    text = program("A:16 B:3; P:4", each("zero i:3", "B[vi] = 0.0"), nest("i:3 k:4", copied, summed))
+    sch = Schedule(text)
+    sch.double_buffer("P", sch.get_loops("P")[1], stages)
+    assert sch.verify()
+    assert ("P[vk % " in sch.mod.script()) == (stages > 1)
+    same_result(sch, text, ((16,), "float32"), ((3,), "float32"))
+
+
 def test_two_copies_of_one_buffer_are_refused(refused):
     sch = Schedule(parse(in_loop(COPY, writes("P", "2.0"), SUM)))
     loop = sch.get_loops("P")[1]
@@ -161,6 +174,6 @@ def test_wrong_arguments_are_refused(refused):
     refused(sch, "copies are one or more blocks, each once", lambda: sch.double_buffer(["P", "P"], k))
     refused(sch, "copies are one or more blocks, each once", lambda: sch.double_buffer([], k))
     refused(sch, "block zero is not in loop k", lambda: sch.double_buffer("zero", k))
-    refused(sch, "loop i moves the copy along 0 dimensions of P, not along one", lambda: sch.double_buffer("P", i))
+    refused(sch, "the nest of block P in loop i has other blocks", lambda: sch.double_buffer("P", i))
     once = sch.split(k, [1, None])[0]
     refused(sch, "runs once; nothing can be copied ahead", lambda: sch.double_buffer("P", once))

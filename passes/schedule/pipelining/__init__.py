@@ -1,0 +1,1 @@
+"""Primitives that let iterations of a loop overlap: pipeline, double_buffer."""
