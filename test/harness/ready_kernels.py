@@ -8,12 +8,22 @@ import numpy as np
 from tir_mlir import Schedule, interpret, schedules
 
 
-def arrays(program, rng):
-    """Arguments of a program: small numbers, of which sums are exact; indices below the first size of all."""
+def shapes_of(program, size):
+    """The shape and type of each parameter, with this value of all sizes that a call decides."""
     text = program.script()
     head = text[text.index("def main(") : text.index("):\n", text.index("def main("))]
-    buffers = re.findall(r'T\.Buffer\(\(([^)]*)\), "(\w+)"\)', head + ")")
-    shapes = [(tuple(int(n) for n in shape.split(",") if n.strip()), dtype) for shape, dtype in buffers]
+    matched = dict(re.findall(r"(\w+) = T\.match_buffer\(\w+, \(([^)]*)\)", text))
+    given = dict(re.findall(r"(\w+): T\.Buffer\(\(([^)]*)\)", head + ")"))
+    types = dict(re.findall(r'(\w+)(?:: T\.Buffer| = T\.match_buffer)\((?:\w+, )?\([^)]*\), "(\w+)"', text))
+    for name in re.findall(r"(\w+): T\.(?:handle|Buffer)", head):
+        name = name.removeprefix("var_")
+        numbers = [n.strip() for n in (given | matched)[name].split(",") if n.strip()]
+        yield tuple(int(n) if n.isdigit() else size for n in numbers), types.get(name, "float32")
+
+
+def arrays(program, rng, size=1):
+    """Arguments of a program: small numbers, of which sums are exact; indices below the first size of all."""
+    shapes = list(shapes_of(program, size))
     rows = min(shape[0] for shape, _ in shapes)
     result = []
     for shape, dtype in shapes:
@@ -22,13 +32,14 @@ def arrays(program, rng):
     return result
 
 
-def run(program, target="sm_80", tolerance=1e-5):
-    """Schedule and run; a warning is an error. Returns what rule each block got, and the report of the machine."""
+def run(program, target="sm_80", tolerance=1e-5, size=1):
+    """Schedule and run; a warning is an error. size: of each axis of which a call decides the size. Returns what rule
+    each block got, and the report of the machine."""
     sch = Schedule(program)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rules = schedules.auto(sch, target=target)
-        args = arrays(program, np.random.default_rng(1))
+        args = arrays(program, np.random.default_rng(1), size)
         wanted = [a.copy() for a in args]
         interpret(program, *wanted)
         report = interpret(sch, *args, target=target)

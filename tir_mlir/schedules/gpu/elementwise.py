@@ -18,7 +18,7 @@ from tir_mlir.schedules.block_queries import (
     loops_by_iter,
     widest_bits,
 )
-from tir_mlir.schedules.gpu.threads import THREADS, bind_flat, fuse_all
+from tir_mlir.schedules.gpu.threads import THREADS, bind_flat
 from tir_mlir.schedules.rows.elementwise import inline_producers
 
 PROCESSORS = 108
@@ -44,7 +44,7 @@ def elementwise(sch: Schedule, block: BlockHandle, fixed: Collection[str] = ()) 
     if order != list(loops):
         sch.reorder(*(loops[n] for n in order))
     lanes = 1 if has_conditional_values(sch, block) else vector_lanes(info, order)
-    bind_flat(sch, fuse_all(sch, [loops[n] for n in order]), THREADS, lanes)
+    bind_flat(sch, [loops[n] for n in order], THREADS, lanes)
 
 
 def vector_lanes(info: BlockInfo, order: list[str]) -> int:

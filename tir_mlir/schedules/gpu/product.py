@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import RegionInfo
-from tir_mlir.schedules.block_queries import block_info, block_view
+from tir_mlir.schedules.block_queries import block_info, block_view, has_conditional_values
 from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
 from tir_mlir.schedules.gpu.threads import WARP
@@ -93,7 +93,7 @@ def product(
     padded = dict(zip(reads, map(str, block_info(sch, block).reads), strict=True))
     left, right = padded[what.left], padded[what.right]
     back = sch.cache_write(block, 0, "local")
-    if axes.extent(axes.rows) % tile.m == axes.extent(axes.columns) % tile.n == 0:  # all is stored: there is no guard
+    if axes.divides(axes.rows, tile.m) and axes.divides(axes.columns, tile.n):  # all is stored: there is no guard
         store_inside(sch, back, kept)
     _lay_out_sums(sch, what, back, tile)
     k0, k1, inner = _bind(sch, what, tile)
@@ -202,9 +202,18 @@ def _iter_of(sch: Schedule, what: MatrixProduct, role: str) -> str:
 def _lanes(sch: Schedule, copy: BlockHandle, lanes: int, row: int, most: int) -> int:
     """The elements that a thread copies at once: `lanes` of rows that start at multiples of these; else fewer."""
     reads = block_info(sch, copy).reads
+    if has_conditional_values(sch, copy) and not all(map(_is_plain, reads)):
+        return 1  # the condition of a padded image differs in the lanes
     while lanes > 1 and (lanes > most or row % lanes or not all(_rows_are(r, lanes) for r in reads)):
         lanes //= 2
     return lanes
+
+
+def _is_plain(region: RegionInfo) -> bool:
+    """Whether each index of a buffer is an iter."""
+    return all(
+        len(axis) == 1 and [region.index_at(d, n) for n in (0, 1)] == [0, 1] for d, axis in enumerate(region.axes)
+    )
 
 
 def _rows_are(region: RegionInfo, lanes: int) -> bool:

@@ -36,6 +36,10 @@ class ProductAxes:
         """The product of the extents of a group; symbolic ones count as `LARGE`."""
         return prod(self.sizes[name] or LARGE for name in group)
 
+    def divides(self, group: tuple[str, ...], size: int) -> bool:
+        """Whether a size divides the extent of a group, which is known."""
+        return all(self.sizes[name] for name in group) and self.extent(group) % size == 0
+
 
 def product_axes(sch: Schedule, block: BlockHandle) -> ProductAxes:
     """Match a sum of products of two buffers. Raises ScheduleError."""

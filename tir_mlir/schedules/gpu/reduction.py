@@ -10,7 +10,7 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import LARGE, along_memory, block_info, extents, iters, loops_by_iter
 from tir_mlir.schedules.gpu.elementwise import row_fits
-from tir_mlir.schedules.gpu.threads import THREADS, WARP, fuse_all
+from tir_mlir.schedules.gpu.threads import THREADS, WARP, bind_shared, fuse_all
 
 PROCESSORS = 108
 """Of an A100, as a typical number."""
@@ -42,12 +42,12 @@ def reduction(sch: Schedule, block: BlockHandle) -> None:
         sch.bind(sch.add_unit_loop(terms), "blockIdx.x")
         _sum_rows(sch, block, terms, threads, lanes)
         return
-    result = fuse_all(sch, [loops[n] for n in results])
+    outer = [loops[n] for n in results]
     if inner in sums:
-        _bind_results(sch, result, "threadIdx.y", max(1, min(THREADS // threads, count)))
+        bind_shared(sch, outer, "threadIdx.y", max(1, min(THREADS // threads, count)))
         _sum_rows(sch, block, terms, threads, lanes)
     else:
-        _sum_columns(sch, result, terms, count, length)
+        _sum_columns(sch, outer, terms, count, length)
 
 
 def row_threads(count: int, length: int) -> int:
@@ -58,12 +58,6 @@ def row_threads(count: int, length: int) -> int:
     while threads > 1 and threads >= 2 * length:
         threads //= 2
     return threads
-
-
-def _bind_results(sch: Schedule, result: LoopHandle, axis: str, threads: int) -> None:
-    outer, inner = sch.split(result, [None, threads])
-    sch.bind(outer, "blockIdx.x")
-    sch.bind(inner, axis)
 
 
 def _vector_lanes(info: BlockInfo, sums: list[str], length: int) -> int:
@@ -93,10 +87,10 @@ def _sum_rows(sch: Schedule, block: BlockHandle, terms: LoopHandle, threads: int
         sch.vectorize(sch.get_loops(copy)[-1])
 
 
-def _sum_columns(sch: Schedule, result: LoopHandle, terms: LoopHandle, count: int, length: int) -> None:
+def _sum_columns(sch: Schedule, results: list[LoopHandle], terms: LoopHandle, count: int, length: int) -> None:
     """A column a thread; for few columns several threads, whose parts are added in the end."""
     few = count < THREADS * PROCESSORS
-    _bind_results(sch, result, "threadIdx.x", min(WARP if few else THREADS, count))
-    if few and length >= 2 * PARTS:
+    bind_shared(sch, results, "threadIdx.x", min(WARP if few else THREADS, count))
+    if few and 2 * PARTS <= length < LARGE:
         _, inner = sch.split(terms, [None, PARTS if length < 64 * PARTS else 4 * PARTS])
         sch.bind(inner, "threadIdx.y")

@@ -20,7 +20,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.gpu.elementwise import row_fits
 from tir_mlir.schedules.gpu.reduction import row_threads
-from tir_mlir.schedules.gpu.threads import THREADS, WARP, fuse_all
+from tir_mlir.schedules.gpu.threads import THREADS, WARP, bind_shared, fuse_all
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.steps import attempt, inline
 
@@ -108,11 +108,7 @@ def _bind_rows(sch: Schedule, last: Member, rows: list[str], together: int) -> L
     loops = loops_by_iter(sch, last.block)
     if len(loops) > 1:
         sch.reorder(*(loops[n] for n in rows), *(loop for n, loop in loops.items() if n not in rows))
-    row = fuse_all(sch, [loops[n] for n in rows])
-    outer, inner = sch.split(row, [None, together])
-    sch.bind(outer, "blockIdx.x")
-    sch.bind(inner, "threadIdx.y")
-    return inner
+    return bind_shared(sch, [loops[n] for n in rows], "threadIdx.y", together)
 
 
 def _share_row(sch: Schedule, loops: Sequence[LoopHandle], how: RowThreads, vectors: bool = False) -> None:
@@ -156,4 +152,5 @@ def _keep_input(sch: Schedule, members: Sequence[Member], name: str, row: LoopHa
         return
     copy = sch.cache_read(readers[0], name, how.scope, readers)
     sch.compute_at(copy, row, preserve_unit_loops=True)
-    _share_row(sch, sch.get_loops(copy)[2:], how, vectors=True)
+    above = [loop.id for loop in sch.get_loops(copy)].index(row.id) + 1
+    _share_row(sch, sch.get_loops(copy)[above:], how, vectors=True)

@@ -11,6 +11,7 @@ from tir_mlir.schedules.block_queries import block_info, extent_of, iters, kind_
 WARP = 32
 THREADS = 256
 """The threads of a block, where nothing else decides."""
+BLOCKS = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
 
 
 def fuse_all(sch: Schedule, loops: Sequence[LoopHandle]) -> LoopHandle:
@@ -18,16 +19,52 @@ def fuse_all(sch: Schedule, loops: Sequence[LoopHandle]) -> LoopHandle:
     return sch.fuse(*loops) if len(loops) > 1 else loops[0]
 
 
-def bind_flat(sch: Schedule, loop: LoopHandle, threads: int = THREADS, lanes: int = 1) -> None:
-    """One thread for so many adjacent iterations of a loop, which become vectors.
+def fuse_sizes(sch: Schedule, loops: Sequence[LoopHandle]) -> list[LoopHandle]:
+    """Nested loops as few: of those that become one only the first may have an extent that a call decides, as a fused
+    index is divided by the others."""
+    groups: list[list[LoopHandle]] = []
+    for loop in loops:
+        if not groups or extent_of(sch, loop) is None:
+            groups.append([])
+        groups[-1].append(loop)
+    return [fuse_all(sch, group) for group in groups]
 
-    for i in range(n):   ->   for i_0 (blockIdx.x), i_1 (threadIdx.x, 256): for i_2 (vectorized, 4):
+
+def bind_blocks(sch: Schedule, loops: Sequence[LoopHandle]) -> LoopHandle:
+    """Bind nested loops to blocks. Returns the innermost. Errors: ScheduleError for more than three loops of extents
+    that a call decides."""
+    fused = fuse_sizes(sch, loops)
+    if len(fused) > len(BLOCKS):
+        text = f"calls decide {len(fused)} sizes, and there are {len(BLOCKS)} axes of blocks"
+        raise ScheduleError(f"{text}; fix: fewer symbolic sizes in one block")
+    for loop, axis in zip(fused, BLOCKS, strict=False):
+        sch.bind(loop, axis)
+    return fused[-1]
+
+
+def bind_shared(sch: Schedule, loops: Sequence[LoopHandle], axis: str, threads: int) -> LoopHandle:
+    """Bind nested loops to blocks, and so many of their iterations to the threads of a block along an axis. Returns the
+    innermost."""
+    *above, loop = fuse_sizes(sch, loops)
+    if threads == 1:
+        return bind_blocks(sch, [*above, loop])
+    outer, inner = sch.split(loop, [None, threads])
+    bind_blocks(sch, [*above, outer])
+    sch.bind(inner, axis)
+    return inner
+
+
+def bind_flat(sch: Schedule, loops: Sequence[LoopHandle], threads: int = THREADS, lanes: int = 1) -> None:
+    """One thread for so many adjacent iterations of nested loops, which become vectors.
+
+    for i, j in T.grid(n, m):   ->   for i_j_0 (blockIdx.x), i_j_1 (threadIdx.x, 256): for i_j_2 (vectorized, 4):
     """
+    *above, loop = fuse_sizes(sch, loops)
     extent = extent_of(sch, loop)
     if extent is not None:
         threads = min(threads, max(1, -(-extent // lanes)))
     outer, inner, *vector = sch.split(loop, [None, threads, lanes] if lanes > 1 else [None, threads])
-    sch.bind(outer, "blockIdx.x")
+    bind_blocks(sch, [*above, outer])
     sch.bind(inner, "threadIdx.x")
     for each in vector:
         sch.vectorize(each)
@@ -53,7 +90,7 @@ def per_element(sch: Schedule, block: BlockHandle) -> None:
         leading.append(loops[name])
     if not leading:
         raise ScheduleError(f'block "{info.name}" has no leading spatial iter, so its instances are not independent')
-    bind_flat(sch, fuse_all(sch, leading))
+    bind_flat(sch, leading)
 
 
 def one_thread(sch: Schedule, block: BlockHandle) -> None:

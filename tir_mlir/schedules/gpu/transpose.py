@@ -8,7 +8,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import block_info, extents, is_copy, loops_by_iter
-from tir_mlir.schedules.gpu.threads import WARP, fuse_all
+from tir_mlir.schedules.gpu.threads import WARP, bind_blocks
 from tir_mlir.schedules.rows.elementwise import inline_producers
 from tir_mlir.schedules.rows.transpose import Transposition, transposition
 
@@ -40,8 +40,7 @@ def transpose(sch: Schedule, block: BlockHandle, fixed: Collection[str] = ()) ->
     )
     outer = [*(loops[name] for name in what.rest), a0, l0]
     sch.reorder(*outer, a1, l1)
-    inner = fuse_all(sch, outer)
-    sch.bind(inner, "blockIdx.x")
+    inner = bind_blocks(sch, outer)
     for tile, region in tiles:
         _fill(sch, tile, region, what, inner, sizes)
     _bind_tile(sch, a1, l1)

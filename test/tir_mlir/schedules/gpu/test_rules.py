@@ -43,6 +43,19 @@ def test_products(options, size):
     assert rules == {"C": "tensor_cores" if "dtype" in options else "product"}
 
 
+@pytest.mark.few(3)
+@pytest.mark.parametrize(("kind", "sizes", "rule"), [
+    (kinds.product, ("n", 33, 17), "product"), (kinds.product, (16, "n", 17), "product"),
+    (kinds.product, (16, 16, "n"), "reduction"), (kinds.softmax, ("n", 33), "rowwise"),
+    (kinds.broadcast, ("n", "m"), "elementwise"), (kinds.transpose, ("n", 64), "transpose"),
+    (kinds.transpose, ("n", "m"), "transpose"), (kinds.row_sums, ("n", "m"), "reduction"),
+    (kinds.column_sums, ("n", 33), "reduction"),
+], ids=lambda x: getattr(x, "__name__", None))  # fmt: skip
+def test_sizes_that_a_call_decides(kind, sizes, rule):
+    for size in (1, 37):
+        assert list(run(kind(*sizes), size=size)[0].values())[-1] == rule
+
+
 def test_a_ragged_product_has_guards_at_loads_and_stores_only():
     _, report = run(kinds.product(100, 96, 64))
     sums = report.instructions["fma.rn.f32"]
