@@ -7,7 +7,7 @@ import ast
 from harness import ROOT
 
 LIBRARY = ("tir_mlir/schedules", "tir_mlir/tune", "tir_mlir/graph", "tir_mlir/topi", "tir_mlir/te")
-PROVED = {("tir_mlir/schedules/products/contraction.py", "store_as")}
+PROVED = {("tir_mlir/schedules/operand_types.py", "store_as")}
 """The function in which each is: it refuses unless every value is represented."""
 
 
