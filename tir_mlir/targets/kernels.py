@@ -8,10 +8,11 @@ from dataclasses import asdict
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import funcs
+from tir_mlir.dialect.ir import clone_module, funcs
 from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
 from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower import pipeline
+from tir_mlir.passes.lower.to_llvm import run_named
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import KernelLimits
 from tir_mlir.runtime.call.signature import ProgramFunction
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, FileWriter
@@ -45,6 +46,15 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
             "features": " ".join(sorted(gpu.features)),
         },
     }
+
+
+def lower_to_kernels(program: ir.Module, gpu: GPU) -> ir.Module:
+    """The program with threads as loops, barriers between them. Raises LoweringError for what the GPU does not run."""
+    options = device_options(gpu)
+    threads = clone_module(program)
+    run_named(threads, TO_THREADS, options)
+    run_named(clone_module(threads), TO_KERNELS, options)
+    return threads
 
 
 def device_stages(gpu: GPU) -> list[Stage]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import cast
 
-from tir_mlir.dialect.ir import clone_module, enter_context
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.units.unit_queries import (
     NAME,
     UnitQuery,
@@ -17,10 +17,9 @@ from tir_mlir.graph.units.unit_queries import (
     run_unit,
 )
 from tir_mlir.passes.lower.gpu import emulation
-from tir_mlir.passes.lower.to_llvm import run_named
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.target import CUDA, resolved
-from tir_mlir.targets.kernels import TO_KERNELS, TO_THREADS, device_options
+from tir_mlir.targets.kernels import lower_to_kernels
 from tir_mlir.targets.stages import BuildOptions
 
 
@@ -33,11 +32,8 @@ def emulated_functions(functions: Sequence[PrimFunc], options: BuildOptions) -> 
 def emulate(payload: bytes) -> bytes:
     """The answer to one question of `emulated_functions`."""
     text, _, target, _ = decode_query(payload)
-    options = device_options(cast(CUDA, resolved(target)))
     with enter_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of lowering tell of kernels, which are built for a GPU as well
-        threads = clone_module(parse_canonical(text).module.mlir)
-        run_named(threads, TO_THREADS, options)
-        run_named(clone_module(threads), TO_KERNELS, options)  # refuses what the GPU refuses
+        threads = lower_to_kernels(parse_canonical(text).module.mlir, cast(CUDA, resolved(target)))
         emulation.run(threads)
         return encode_result(canonical_text(IRModule(threads)[NAME]))

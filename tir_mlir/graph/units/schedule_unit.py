@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.computation.float_operations import float_operations
+from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import attrs, enter_context, walk
 from tir_mlir.graph.units.unit_queries import (
     UnitQuery,
     canonical_text,
     decode_query,
+    decode_result,
     encode_result,
     parse_canonical,
     run_unit,
@@ -21,12 +23,16 @@ from tir_mlir.passes.lower.direct.code import is_direct
 from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.gpu.threads import by_elements
 from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.schedules.programs.plain import plain
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.target import chosen, resolved
+from tir_mlir.target import GPU, chosen, resolved
+from tir_mlir.targets.kernels import lower_to_kernels
 from tir_mlir.targets.stages import FAST, BuildOptions
 
+BY_ELEMENTS = "one thread an element"
+"""Instead of a schedule, where that of `auto` does not lower for a GPU."""
 DIRECTLY = "written directly"
 """Instead of a schedule, where a function has none."""
 
@@ -60,7 +66,25 @@ def _run_schedule_unit(unit: str, functions: Sequence[PrimFunc], options: BuildO
 
 def schedule(payload: bytes) -> bytes:
     """The answer to one question of `schedules`."""
-    return _schedule_with(payload, auto)
+    gpu = resolved(decode_query(payload)[2]).as_gpu()
+    return _schedule_with(payload, auto) if gpu is None else _schedule_kernels(payload, gpu)
+
+
+def _schedule_kernels(payload: bytes, gpu: GPU) -> bytes:
+    """The same for a GPU: a schedule whose kernels the GPU takes, which is by elements where that of `auto` is not."""
+    function = parse_canonical(decode_query(payload)[0])
+    scheduled = _schedule_with(payload, auto)
+    text, origin, operations, messages = decode_result(scheduled)
+    try:
+        lower_to_kernels(parse_canonical(text).module.mlir, gpu)
+    except LoweringError as error:
+        why = f"its schedule, {origin}, does not lower: {str(error).splitlines()[0]}"
+        sch = Schedule(function.module)
+        picked = by_elements(sch)
+        words = ", ".join(f"{block}: {how}" for block, how in picked.items())
+        result = canonical_text(sch.mod[function.name])
+        return encode_result([result, f"{BY_ELEMENTS} ({words})", operations, [*messages, why]])
+    return scheduled
 
 
 def schedule_plainly(payload: bytes) -> bytes:

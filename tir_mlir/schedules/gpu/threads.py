@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of, iters, kind_of_loop, loops_by_iter
+from tir_mlir.schedules.steps import attempt
 
 WARP = 32
 THREADS = 256
@@ -101,4 +102,16 @@ def one_thread(sch: Schedule, block: BlockHandle) -> None:
     loops = sch.get_loops(block)
     if any(kind_of_loop(sch, loop) != "serial" for loop in loops):
         raise ScheduleError(f'block "{block_info(sch, block).name}" is in loops that were scheduled before')
-    sch.bind(sch.add_unit_loop(loops[0] if loops else block), "threadIdx.x")
+    sch.bind(sch.add_unit_loop(loops[0] if loops else block), "blockIdx.x")
+
+
+def by_elements(sch: Schedule) -> dict[str, str]:
+    """Schedule every block of a function by `per_element`, or by `one_thread` where that refuses: what always lowers.
+    Returns the name of the function for each block."""
+    picked: dict[str, str] = {}
+    for block in sch.get_child_blocks(sch.get_block("root")):
+        found = attempt(sch, lambda block=block: per_element(sch, block) or per_element)
+        if found is None:
+            one_thread(sch, block)
+        picked[block_info(sch, block).name] = (found or one_thread).__name__
+    return picked
