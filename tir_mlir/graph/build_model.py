@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.build import build_by_function
-from tir_mlir.dialect.ir import enter_context
+from tir_mlir.dialect.diagnostics import ScheduleWarning
+from tir_mlir.dialect.ir import enter_context, warn_at_user
 from tir_mlir.extensions import implement
 from tir_mlir.graph.compile import compile_graph, compiled_by_content
 from tir_mlir.graph.device.copy_kernels import copy_programs
@@ -28,6 +30,7 @@ from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.model_weights import bound_weights, weight_functions
 from tir_mlir.graph.precision.quantize_weights import quantize_weights
+from tir_mlir.graph.transforms.schedule_functions import schedule_notes
 from tir_mlir.graph.units.kernels_unit import kernels_of_each
 from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
@@ -38,6 +41,10 @@ from tir_mlir.targets.stages import FULL, BuildOptions, Stage, StageValues, libr
 
 if TYPE_CHECKING:
     from tir_mlir.graph.model_weights import WeightFunction
+
+
+PER_ELEMENT = re.compile(r": (per_element|one_thread)\b")
+"""What `schedules.auto` says of blocks that it has no fast schedule for."""
 
 
 @implement(Graph.build_model)
@@ -118,7 +125,8 @@ class ModelBuild(StageValues):
         """The model of what the stages yield."""
         if "kernels" in self.values:
             program, weights = self.values["kernels"], self.values["weights"]
-            return DeviceModel(self.compiled_graph, program, self.library, weights, self.timing, self.options)
+            graphs = self.values["rounded"], self.compiled_graph
+            return DeviceModel(*graphs, program, self.library, weights, self.timing, self.options)
         return Model(self.compiled_graph, self.plan, self.library, self.values["weights"], self.timing, self.options)
 
 
@@ -177,12 +185,26 @@ def _compile_program(build: ModelBuild) -> Library:
 
 def _compile_kernels(build: ModelBuild) -> GraphProgram:
     """The functions of a plan, each by itself, and the copies at its end."""
+    _warn_of_slow_kernels(build.compiled_graph)
     callees = list(dict.fromkeys(call.callee for call in build.plan.calls))
     module = build.compiled_graph.module
     with enter_context():
         functions = [module[name] for name in callees]
     *kernels, copy_bytes, copy_words = kernels_of_each([*functions, *copy_programs()], build.options)
     return GraphProgram(build.plan, dict(zip(callees, kernels, strict=True)), (copy_bytes, copy_words))
+
+
+def _warn_of_slow_kernels(graph: Graph) -> None:
+    """Warn of functions that no schedule for a GPU fits, by name."""
+    notes = schedule_notes(graph)
+    slow = [name for name, (origin, _) in notes.items() if PER_ELEMENT.search(origin)]
+    if slow:
+        text = (
+            f"{graph.name}: no schedule for a GPU fits blocks of {', '.join(slow)}: a thread computes each of their "
+            "elements, which is right and slow; model.schedules tells why; fix: a record of a tune.Database, or other "
+            "operators"
+        )
+        warn_at_user(text, ScheduleWarning)
 
 
 def _device_library(build: ModelBuild) -> Library:

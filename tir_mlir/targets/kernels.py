@@ -12,8 +12,8 @@ from tir_mlir.dialect.ir import clone_module, funcs
 from tir_mlir.dialect.ir.lowering_op_views import GPUModuleOp
 from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower import pipeline
-from tir_mlir.passes.lower.to_llvm import run_named
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import KernelLimits
+from tir_mlir.passes.lower.to_llvm import run_named
 from tir_mlir.runtime.call.signature import ProgramFunction
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode, FileWriter
 from tir_mlir.runtime.gpu.host_program import HostProgram

@@ -16,6 +16,8 @@ from tir_mlir.graph import size_code
 from tir_mlir.graph.device.graph_function import GraphFunction, graph_signature
 from tir_mlir.graph.device.graph_program import GraphProgram
 from tir_mlir.graph.device.held_memory import HeldMemory
+from tir_mlir.graph.device.model_report import ModelReport, report_model
+from tir_mlir.graph.device.verify_model import ModelVerification, verify_model
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import byte_size
 from tir_mlir.graph.memory.lower_main import output_shapes
@@ -52,11 +54,12 @@ class DeviceModel(Model):
     Inputs are arrays on a GPU (`__dlpack__`), in place, or NumPy arrays, which are copied. Results are of the package
     of the first input: torch, cupy, NumPy, else `DeviceArray`s. With NumPy arrays a call waits for the kernels; else
     what is started on the stream of the inputs later sees the results.
-    program: the launches of the graph.
+    source: the graph that was built, with its weights as they are rounded; program: the launches.
     """
 
     def __init__(
         self,
+        source: Graph,
         graph: Graph,
         program: GraphProgram,
         library: Library,
@@ -64,7 +67,7 @@ class DeviceModel(Model):
         timing: Timing,
         options: BuildOptions,
     ):
-        self.program = program
+        self.source, self.program = source, program
         super().__init__(graph, program.plan, library, weights, timing, options)
 
     def _prepare(self) -> None:
@@ -100,6 +103,18 @@ class DeviceModel(Model):
         symbolic = self.plan.arena.offsets is None
         own = 0 if symbolic else self.program.launches({})[1] - self.plan.arena.total
         return memory_of(self.plan, own)
+
+    def report(self, *inputs: Array, gpu: str | None = None) -> ModelReport:
+        """The time that each function of the model is predicted to take on a GPU, without one: prints as a table.
+
+        gpu: "A100", "H200", see `Library.predict`. inputs: only needed for their shapes, by a model with named sizes.
+        """
+        return report_model(self.program, self.sizes_of(inputs) if self._symbols else {}, gpu)
+
+    def verify(self, seed: int = 0) -> ModelVerification:
+        """Check that the model computes what its graph does: the kernels of each function on the PTX machine, at sizes
+        that keep the guards of its schedule, and the compiled graph as `Graph.verify` does; some seconds a function."""
+        return verify_model(self.source, self.graph, self.options, seed)
 
     def profile(self, *args: Array, rounds: int = 20) -> NoReturn:
         """Raises BuildError: kernels of a model overlap with what starts them; `report` tells about each."""

@@ -49,7 +49,7 @@ class GraphLaunch:
 
 
 @dataclass(frozen=True)
-class _Step:
+class GraphStep:
     """A call of a function: the name of its first result, and the memory of its parameters in order."""
 
     name: str
@@ -72,7 +72,7 @@ class GraphProgram:
         self.plan, self.functions = plan, functions
         made = {number: len(plan.inputs) + n for n, (number, _) in enumerate(plan.made_outputs)}
         self._params = {(INPUT, n): n for n in range(len(plan.inputs))} | {(OUTPUT, n): p for n, p in made.items()}
-        self._calls = [_Step(c.name, functions[c.callee], (*c.inputs, *c.outputs)) for c in plan.calls]
+        self._calls = [GraphStep(c.name, functions[c.callee], (*c.inputs, *c.outputs)) for c in plan.calls]
         self._copy_bytes, self._copy_words = copies
         self._known: dict[tuple[tuple[str, int], ...], tuple[list[GraphLaunch], int]] = {}
 
@@ -113,8 +113,8 @@ class GraphProgram:
         offsets, planned = self.plan.arena.layout(sizes)
         end = most = _aligned(planned)
         launches: list[GraphLaunch] = []
-        for step in (*self._calls, *(self._copy(source, target, sizes) for source, target in self.plan.copies)):
-            call = step.function.program.prepare([_shape(slot.type, sizes) for slot in step.slots])
+        for step in self.steps(sizes):
+            call = step.function.program.prepare([slot_shape(slot.type, sizes) for slot in step.slots])
             if call.has_tensor_maps:
                 raise BuildError(
                     f"{step.name}: its kernels copy by the TMA, and models pass buffers, not tensor maps; fix: "
@@ -133,17 +133,21 @@ class GraphProgram:
             ]
         return launches, most
 
-    def _copy(self, source: BufferSlot, target: BufferSlot, sizes: Mapping[str, int]) -> _Step:
+    def steps(self, sizes: Mapping[str, int]) -> list[GraphStep]:
+        """The calls of functions, then the copies, in order."""
+        return [*self._calls, *(self._copy(source, target, sizes) for source, target in self.plan.copies)]
+
+    def _copy(self, source: BufferSlot, target: BufferSlot, sizes: Mapping[str, int]) -> GraphStep:
         """A copy of the bytes of a tensor."""
         size = _bytes(target.type, sizes)
         unit, function = (WORD, self._copy_words) if size % WORD == 0 else (1, self._copy_bytes)
         type_ = TensorType((size // unit,), "int32" if unit == WORD else "int8")
         slots = replace(source, type=type_), replace(target, type=type_)
-        return _Step("copy", function, slots)
+        return GraphStep("copy", function, slots)
 
     def _buffer(self, slot: BufferSlot, sizes: Mapping[str, int], offsets: Sequence[int]) -> DeviceBuffer | HeldBuffer:
         if (param := self._params.get((slot.space, slot.index))) is not None:
-            return DeviceBuffer(param, False, _shape(slot.type, sizes))
+            return DeviceBuffer(param, False, slot_shape(slot.type, sizes))
         offset = slot.index if slot.space == WEIGHT else offsets[slot.index]
         return HeldBuffer(slot.space, offset, _bytes(storage_type(slot.type, self.plan.bounds), sizes))
 
@@ -161,7 +165,8 @@ def _rebase(
     return tuple(rebased)
 
 
-def _shape(type_: TensorType, sizes: Mapping[str, int]) -> tuple[int, ...]:
+def slot_shape(type_: TensorType, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape of a tensor where the sizes have these values."""
     return tuple(size_code.value(size, sizes) for size in type_.shape)
 
 

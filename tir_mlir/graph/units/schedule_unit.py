@@ -4,7 +4,7 @@ directly."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.computation.float_operations import float_operations
@@ -14,7 +14,6 @@ from tir_mlir.graph.units.unit_queries import (
     UnitQuery,
     canonical_text,
     decode_query,
-    decode_result,
     encode_result,
     parse_canonical,
     run_unit,
@@ -66,25 +65,37 @@ def _run_schedule_unit(unit: str, functions: Sequence[PrimFunc], options: BuildO
 
 def schedule(payload: bytes) -> bytes:
     """The answer to one question of `schedules`."""
-    gpu = resolved(decode_query(payload)[2]).as_gpu()
-    return _schedule_with(payload, auto) if gpu is None else _schedule_kernels(payload, gpu)
+    text, _, target, _ = decode_query(payload)
+    if (gpu := resolved(target).as_gpu()) is None:
+        return _schedule_with(payload, auto)
+    function = parse_canonical(text)
+    with enter_context():
+        operations = float_operations(function.func)
+    sch, origin, messages = schedule_for_gpu(function, gpu)
+    return encode_result([canonical_text(sch.mod[function.name]), origin, operations, messages])
 
 
-def _schedule_kernels(payload: bytes, gpu: GPU) -> bytes:
-    """The same for a GPU: a schedule whose kernels the GPU takes, which is by elements where that of `auto` is not."""
-    function = parse_canonical(decode_query(payload)[0])
-    scheduled = _schedule_with(payload, auto)
-    text, origin, operations, messages = decode_result(scheduled)
+def schedule_for_gpu(function: PrimFunc, gpu: GPU) -> tuple[Schedule, str, list[str]]:
+    """The schedule of a function whose kernels the GPU takes, where it is from, and warnings: that of `auto`, or where
+    it does not lower, one thread for each element."""
+    sch = Schedule(function.module)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        origin = f"schedules.auto ({_words(auto(sch, gpu))})"
+    messages = [str(warning.message) for warning in caught]
     try:
-        lower_to_kernels(parse_canonical(text).module.mlir, gpu)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of lowering come when the kernels are compiled
+            lower_to_kernels(sch.mod.mlir, gpu)
     except LoweringError as error:
-        why = f"its schedule, {origin}, does not lower: {str(error).splitlines()[0]}"
+        messages.append(f"its schedule, {origin}, does not lower: {str(error).splitlines()[0]}")
         sch = Schedule(function.module)
-        picked = by_elements(sch)
-        words = ", ".join(f"{block}: {how}" for block, how in picked.items())
-        result = canonical_text(sch.mod[function.name])
-        return encode_result([result, f"{BY_ELEMENTS} ({words})", operations, [*messages, why]])
-    return scheduled
+        origin = f"{BY_ELEMENTS} ({_words(by_elements(sch))})"
+    return sch, origin, messages
+
+
+def _words(picked: Mapping[str, str | None]) -> str:
+    return ", ".join(f"{block}: {how or AS_GIVEN}" for block, how in picked.items())
 
 
 def schedule_plainly(payload: bytes) -> bytes:
@@ -118,10 +129,11 @@ def _schedule_with(payload: bytes, pick: Callable[..., dict[str, str | None]]) -
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         picked = pick(sch, None if target == "llvm" else target, threads)
-    words = ", ".join(f"{block}: {how or AS_GIVEN}" for block, how in picked.items())
     messages = [str(warning.message) for warning in caught]
     result = sch.mod[function.name]
     if pick is plain:
         with enter_context():
             attrs.put(result.func.op, attrs.LIGHT, True)
-    return encode_result([canonical_text(result), f"schedules.{pick.__name__} ({words})", operations, messages])
+    return encode_result(
+        [canonical_text(result), f"schedules.{pick.__name__} ({_words(picked)})", operations, messages]
+    )

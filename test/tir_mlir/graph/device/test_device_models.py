@@ -14,7 +14,7 @@ from harness.device_arrays import lending
 from harness.fake_cuda import FakeCuda
 
 from tir_mlir import build, ptx
-from tir_mlir.errors import BuildError, DeviceError, DeviceMemoryError, GraphError
+from tir_mlir.errors import BuildError, DeviceError, DeviceMemoryError, GraphError, ScheduleWarning
 from tir_mlir.graph import GraphBuilder
 from tir_mlir.runtime.drivers import cuda, device_driver
 from tir_mlir.runtime.drivers.device_driver import using
@@ -163,6 +163,62 @@ def test_a_model_on_a_gpu_is_neither_profiled_nor_exported(tmp_path):
     with pytest.raises(BuildError, match=r"fix: build it without a target, or model.library.export"):
         model.export(tmp_path)
     assert len(model.library.export(tmp_path / "f.ptx")) == 3
+
+
+def test_each_function_and_the_whole_are_verified():
+    verified = built(mlp(3, 5, 4, 2)).verify()
+    assert verified and not verified.unchecked
+    assert [*verified.functions] == ["fused_nn_dense_add_nn_relu", "nn_dense_1", "nn_softmax"]
+    assert "by the kernels for sm_80 on the PTX machine" in str(verified)
+
+
+def test_the_report_predicts_the_time_of_each_function(by_rows):
+    report = by_rows[0].report(random(16, 33), gpu="A100")
+    assert {row.function for row in report} == {"fused_nn_dense_add_nn_relu", "nn_dense_1", "nn_softmax"}
+    assert report.launches == len(by_rows[0].program.launches({"n": 16})[0])
+    assert report.seconds == pytest.approx(sum(row.seconds for row in report))
+    assert "in 3 kernels, predicted" in str(report) or report.launches != 3
+
+
+def cumulative():
+    b = GraphBuilder("main")
+    b.output(b.op("cumsum", b.input("x", (3, 50)), axis=1))
+    return b.finish()
+
+
+def test_what_no_schedule_fits_is_named():
+    graph, x = cumulative(), random(3, 50)
+    with pytest.warns(
+        ScheduleWarning, match=r"main: no schedule for a GPU fits blocks of cumsum: a thread computes each"
+    ):
+        model = build(graph, target="sm_80")
+    with ptx.stand_in():
+        np.testing.assert_allclose(model(x), np.cumsum(x, axis=1), rtol=1e-5)
+
+
+def grown():
+    """A row more of a state at each call."""
+    b = GraphBuilder("main")
+    x, state = b.input("x", (1, 8)), b.input("state", ("n", 8))
+    longer = b.op("concatenate", state, x, axis=0)
+    scores = b.op("nn.softmax", b.op("nn.dense", x, longer))
+    b.output(b.op("matmul", scores, longer), longer)
+    return b.finish()
+
+
+def test_a_state_that_grows_makes_the_arena_grow():
+    graph = grown()
+    model, expected = built(graph), build(graph)
+    state = other = random(1, 8)
+    with ptx.stand_in() as driver:
+        for step in range(4):
+            x = random(1, 8, seed=step)
+            y, state = model(x, state)
+            z, other = expected(x, other)
+            np.testing.assert_allclose(y, z, rtol=1e-5, atol=1e-6)
+        held = driver.held
+        model.free()
+        assert driver.held < held
 
 
 # -- native code -------------------------------------------------------------------------------------------------------
