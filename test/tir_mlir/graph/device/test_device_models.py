@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import warnings
+from typing import cast
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from harness.fake_cuda import FakeCuda
 from tir_mlir import build, ptx
 from tir_mlir.errors import BuildError, DeviceError, DeviceMemoryError, GraphError, ScheduleWarning
 from tir_mlir.graph import GraphBuilder
+from tir_mlir.graph.builder import Value
 from tir_mlir.runtime.drivers import cuda, device_driver
 from tir_mlir.runtime.drivers.device_driver import using
 from tir_mlir.runtime.gpu.device_array import DeviceArray, device_array
@@ -27,7 +29,7 @@ def random(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def mlp(rows=7, inputs=33, hidden=20, outputs=10):
+def mlp(rows: int | str = 7, inputs=33, hidden=20, outputs=10):
     b = GraphBuilder("main")
     x = b.input("x", (rows, inputs))
     w1, b1, w2 = (
@@ -138,7 +140,7 @@ def test_what_does_not_fit_says_how_much_is_needed(memory):
 def control():
     b = GraphBuilder("main")
     p, x = b.input("p", (), "bool"), b.input("x", (4,))
-    b.output(b.branch(p, lambda r: r.op("exp", x), lambda r: r.op("negative", x)))
+    b.output(cast(Value, b.branch(p, lambda r: r.op("exp", x), lambda r: r.op("negative", x))))
     return b.finish()
 
 
@@ -182,7 +184,7 @@ def test_the_report_predicts_the_time_of_each_function(by_rows):
 
 def largest():
     b = GraphBuilder("main")
-    b.output(b.op("topk", b.input("x", (3, 50)), k=5, axis=1, ret_type="values"))
+    b.output(cast(Value, b.op("topk", b.input("x", (3, 50)), k=5, axis=1, ret_type="values")))
     return b.finish()
 
 
