@@ -12,6 +12,7 @@ from tir_mlir.ptx.comparison import compare
 from tir_mlir.ptx.prediction.cards import CARDS
 from tir_mlir.ptx.prediction.estimate import predict
 from tir_mlir.ptx.prediction.launches import describe_launch
+from tir_mlir.ptx.prediction.tracing import TracedLaunch
 from tir_mlir.ptx.program import register_usage
 
 pytestmark = pytest.mark.nightly
@@ -108,6 +109,12 @@ def test_ours_beside_those_of_triton(name):
     assert "predicted time" in compare([mine, theirs])
 
 
+def predicted(launch: TracedLaunch, text: str) -> float:
+    """Seconds on an H100."""
+    used, spilled = register_usage(text, "sm_90a").get(launch.kernel.name, (210, 0))
+    return predict(launch, CARDS["H100"], used, spilled=spilled).seconds
+
+
 def test_the_public_figure_of_a_product_on_an_h100_is_predicted():
     """523 TFLOP/s of bfloat16, 4096 x 4096 x 4096 (figures of 2025)."""
     constants = {"BM": 128, "BN": 256, "BK": 64, "OUT": kernels.tl.float32}
@@ -116,6 +123,18 @@ def test_the_public_figure_of_a_product_on_an_h100_is_predicted():
     n = 4096
     halves = np.zeros((n, n), np.uint16)
     args = [halves, halves.copy(), np.zeros((n, n), F32), n, n, *[0] * (len(kernel.parameters) - 5)]
-    launch = describe_launch(kernel, (32, 16), (256,), args, shared)
-    used = register_usage(text, "sm_90a").get(kernel.name, (210, 0))[0]
-    assert 2e-12 * n**3 / predict(launch, CARDS["H100"], used).seconds == pytest.approx(523, rel=0.2)
+    seconds = predicted(describe_launch(kernel, (32, 16), (256,), args, shared), text)
+    assert 2e-12 * n**3 / seconds == pytest.approx(523, rel=0.2)
+
+
+@pytest.mark.parametrize(("width", "keys", "warps", "rate"), [(64, 64, 4, 350), (128, 128, 8, 458)])
+def test_public_figures_of_attention_on_an_h100_are_near(width, keys, warps, rate):
+    """TFLOP/s of Triton's best kernels (figures of 2024 and 2025); this one is plainer."""
+    constants = {"D": width, "BM": 128, "BN": keys}
+    text, shared = kernels.compile_function(kernels.attention, "*fp16 *fp16 *fp16 *fp32 i32 fp32", constants, 90, warps)
+    (kernel,) = ptx.parse(text).kernels.values()
+    queries, length = 64 * 4096, 4096
+    q, k, v = (np.zeros((rows, width), np.float16) for rows in (queries, length, length))
+    args = [q, k, v, np.zeros(q.shape, F32), length, F32(0.1), *[0] * (len(kernel.parameters) - 6)]
+    seconds = predicted(describe_launch(kernel, (queries // 128,), (32 * warps,), args, shared), text)
+    assert 4e-12 * queries * length * width / seconds == pytest.approx(rate, rel=0.3)

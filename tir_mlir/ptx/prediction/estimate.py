@@ -205,7 +205,17 @@ def _cycles(alone: float, most: float, rows: int, resident: int) -> float:
     """Cycles of a multiprocessor for `rows` blocks, `resident` at a time. alone: of one block without others; most:
     those that it occupies the busiest pipe."""
     rounds, rest = divmod(rows, resident)
-    return rounds * max(alone, resident * most) + (max(alone, rest * most) if rest else 0.0)
+    return rounds * _together(alone, most, resident) + (_together(alone, most, rest) if rest else 0.0)
+
+
+def _together(alone: float, most: float, blocks: int) -> float:
+    """Cycles of blocks that run at the same time: those of the busiest pipe, by the part of the time in which at least
+    one of the blocks needs it. Each needs it for the part of the time that it does alone, whatever the others do:
+    the utilization of a processor by several programs (Tanenbaum, Modern Operating Systems, 3.1)."""
+    if not most:
+        return alone
+    idle = 1 - most / max(alone, most)
+    return blocks * most / (1 - idle**blocks)
 
 
 def _limit(times: Mapping[str, float], pipes: Mapping[str, float], alone: float, together: int) -> str:
