@@ -39,7 +39,7 @@ PACKAGES: dict[str, str] = {
     "topi": "dialect te",
     "visual": "dialect script",
     "intrin": "build dialect equivalence extensions interpreter passes.lower runtime script.parser target",
-    "schedule": "build dialect equivalence extensions passes.schedule runtime script target visual",
+    "schedule": "build dialect equivalence extensions passes runtime script target targets visual",
     "schedules": "build dialect intrin runtime schedule script target te",
     "testing": "dialect.diagnostics schedule script",
     "graph": (

@@ -14,6 +14,7 @@ implemented_in(
         "tir_mlir.schedule.schedule": {
             "Schedule.plot": "tir_mlir.schedule.plot",
             "Schedule.plot_access": "tir_mlir.schedule.plot",
+            "Schedule.show_layout": "tir_mlir.schedule.layouts",
             "Schedule.verify": "tir_mlir.schedule.verify",
         },
     }

@@ -34,6 +34,7 @@ from tir_mlir.script.module import IRModule, PrimFunc
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence.result import Result
+    from tir_mlir.schedule.layouts import Layouts
     from tir_mlir.target import AnyTarget
     from tir_mlir.visual.svg import Picture
 
@@ -176,6 +177,19 @@ class Schedule(LegalityQueries):
         last three are drawn. `sizes`: values of shape variables; missing ones are chosen.
 
         Errors: ValueError for a loop that is not around the block, or a buffer that the block does not access.
+        """
+        ...
+
+    @extension_point
+    def show_layout(self, buffer: str | BlockLike, target: str | AnyTarget = "sm_80") -> Layouts:
+        """Print which lane holds which element of a fragment, or which bank has which element of a shared buffer.
+
+            sch.show_layout("A_shared_mma.matrix_a")     # lane and register of each element of a tile
+            sch.show_layout("A_shared")                  # banks of each row, with the permutation of `swizzle`
+
+        buffer: its name, or a block: the buffers that it accesses in these scopes. target: the GPU for which addresses
+        are chosen. Returns the layouts, an object with `text`. Errors: ScheduleError for a buffer that there is not,
+        or that is in another scope; those of a build for a shared buffer.
         """
         ...
 

@@ -27,6 +27,11 @@ from tir_mlir.passes.lower.gpu.nests import perfect_nests
 from tir_mlir.passes.lower.memory.strides import SWIZZLE_BYTES, SWIZZLED
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
+ADDRESS_XORS = "tir.address_xors"
+"""On the memory of a permuted buffer: [low, width, distance] of each `AddressXor`, in order."""
+ROWS = "tir.rows"
+"""On the same: the shape of the buffer."""
+
 
 @dataclass(frozen=True)
 class AddressXor:
@@ -184,6 +189,8 @@ def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[
     with ir.InsertionPoint(alloc), alloc.location:
         facts = {name: alloc.attributes[name] for name in alloc.attributes}
         memory = ir.Operation.create("memref.alloc", [flat], [], facts).results[0]
+        attrs.put(memory.owner, ADDRESS_XORS, [[field.low, field.width, field.distance] for field in fields])
+        attrs.put(memory.owner, ROWS, [n or 1 for n in buffer.shape])
     for op in users:
         with ir.InsertionPoint(op), op.location:
             address = apply(linear_index(op, buffer))

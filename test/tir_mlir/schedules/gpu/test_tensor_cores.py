@@ -65,19 +65,21 @@ def on_tensor_cores(text: str, params: str, *arrays: np.ndarray) -> None:
 @pytest.mark.parametrize(("dtype", "sums"), TYPES)
 @pytest.mark.parametrize("size", SIZES)
 def test_any_size_and_type(size, dtype, sums, trans):
-    sch = Schedule(mma_products.product(*size, dtype, sums, *trans))
+    (m, n, k), (trans_a, trans_b) = size, trans
+    sch = Schedule(mma_products.product(m, n, k, dtype, sums, trans_a, trans_b))
     tensor_core_product(sch, sch.get_block("product"), CUDA("sm_80"))
-    a, b = mma_products.operands(*size, dtype, *trans)
-    c = np.full(size[:2], -1, sums)
+    a, b = mma_products.operands(m, n, k, dtype, trans_a, trans_b)
+    c = np.full((m, n), -1, sums)
     report = interpret(sch, a, b, c, target="sm_80")
-    np.testing.assert_array_equal(c, mma_products.expected(a, b, *trans, sums))
+    np.testing.assert_array_equal(c, mma_products.expected(a, b, trans_a, trans_b, sums))
     assert not report.bank_conflicts or dtype in ("int8", "uint8", "float64")
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("trans", TRANSPOSED)
 def test_it_is_verified(trans):
-    sch = Schedule(mma_products.product(60, 40, 70, "float16", "", *trans))
+    trans_a, trans_b = trans
+    sch = Schedule(mma_products.product(60, 40, 70, "float16", "", trans_a, trans_b))
     tensor_core_product(sch, sch.get_block("product"), CUDA("sm_80"), tile=WarpTile(16, 16, 2, 2))
     assert sch.verify()
     assert sch.verify(target="sm_80")
