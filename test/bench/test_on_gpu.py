@@ -70,3 +70,11 @@ def test_rank_correlation():
     assert predictions.rank_correlation([1, 2, 3, 9], [10, 20, 21, 22]) == pytest.approx(1)
     assert predictions.rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
     assert predictions.rank_correlation([1, 1, 2], [5, 5, 6]) == pytest.approx(1)
+
+
+def test_a_product_by_wgmma_is_a_figure(tmp_path, monkeypatch):
+    monkeypatch.setattr(on_gpu, "N", 128)
+    with using(Timed(chip="sm_90a")):
+        on_gpu.run(tmp_path / "gpu.json", CUDA("sm_90a"))
+    last = json.loads((tmp_path / "gpu.json").read_text())["rows"][-1]
+    assert last["name"] == "product, float16 by wgmma, 128^3" and last["goal"] == ">= 450"

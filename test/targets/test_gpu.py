@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from harness.bound_programs import MATMUL, add_one, matmul, two_stages
 from harness.device_arrays import DeviceArray
+from programs import tma_products
 from programs.parsed import parse
 
 from tir_mlir import build, interpret, tune
@@ -62,6 +63,35 @@ def test_two_kernels_with_memory_of_the_function_between_them(driver):
     a, b = np.arange(96, dtype=np.float32), np.zeros(96, np.float32)
     called(build(two_stages(), target="sm_80"), a, b)
     assert (b == 2 * a[::-1] + 1).all()
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+@pytest.mark.parametrize("make", ["simt", "warpgroups"])
+def test_tiles_by_the_tma_and_the_machine_agree(driver, make, specialize):
+    """The first chip on which descriptors, phases and the pattern of the hardware are seen by another than us."""
+    if not driver.devices()[0].chip.startswith("sm_90"):
+        pytest.skip("needs an H100 or H200")
+    size = (127, 136, 200) if make == "simt" else (256, 128, 512)
+    sch = getattr(tma_products, make)(size, 3, specialize)
+    random = np.random.default_rng(0)
+    a, b = (random.integers(-3, 4, s).astype(np.float16) for s in ((size[0], size[2]), (size[2], size[1])))
+    ours, machine = np.zeros((2, *size[:2]), np.float32)
+    called(build(sch, target="sm_90a"), a, b, ours)
+    interpret(sch, a, b, machine, target="sm_90a")
+    assert (machine == a.astype(np.float32) @ b.astype(np.float32)).all()
+    assert (ours == machine).all()
+
+
+@pytest.mark.parametrize("turned", ["A", "B", "AB"])
+def test_operands_of_wgmma_stored_either_way(driver, turned):
+    if not driver.devices()[0].chip.startswith("sm_90"):
+        pytest.skip("needs an H100 or H200")
+    sch, random = tma_products.warpgroups((256, 128, 512), turned=turned), np.random.default_rng(0)
+    a, b = random.integers(-3, 4, (256, 512)).astype(np.float16), random.integers(-3, 4, (512, 128)).astype(np.float16)
+    c = np.zeros((256, 128), np.float32)
+    given = [np.ascontiguousarray(x.T) if name in turned else x for name, x in (("A", a), ("B", b))]
+    called(build(sch, target="sm_90a"), *given, c)
+    assert (c == a.astype(np.float32) @ b.astype(np.float32)).all()
 
 
 def test_events_measure_time(driver):

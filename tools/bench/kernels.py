@@ -56,3 +56,33 @@ def machine_seconds(n: int, rounds: int) -> list[float]:
         took.append(time.process_time() - before)
         np.testing.assert_array_equal(c, a @ b)
     return took
+
+
+def product_of_halves(n: int) -> Schedule:
+    """C = A @ B of float16 in float32 by tiles of 128 x 256 x 64: the TMA fills four of them ahead, from a warpgroup of
+    its own, and two others multiply them (`wgmma`, sm_90a)."""
+
+    @T.prim_func
+    def main(A: T.Buffer((n, n), "float16"), B: T.Buffer((n, n), "float16"), C: T.Buffer((n, n), "float32")):  # type: ignore[valid-type]
+        for i, j, k in T.grid(n, n, n):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] += T.Cast("float32", A[vi, vk]) * T.Cast("float32", B[vk, vj])
+
+    sch = Schedule(main)
+    i, j, k = sch.get_loops("C")
+    (i_0, i_1, i_2), (j_0, j_1) = sch.split(i, [None, 2, 64]), sch.split(j, [None, min(n, 256)])
+    k_0, k_1 = sch.split(k, [None, 64])
+    sch.reorder(i_0, j_0, i_1, k_0, k_1, i_2, j_1)
+    copies = [sch.cache_read("C", operand, "shared") for operand in "AB"]
+    sch.reverse_compute_at(sch.cache_write("C", 0, "wgmma.accumulator"), i_1)
+    for loop, axis in ((i_0, "blockIdx.x"), (j_0, "blockIdx.y"), (i_1, "threadIdx.y")):
+        sch.bind(loop, axis)
+    for copy in copies:
+        sch.compute_at(copy, k_0)
+        sch.swizzle(copy, 0)
+    sch.decompose_reduction("C", k_0)
+    sch.tma_pipeline(copies, k_0, stages=4, specialize=True)
+    return sch

@@ -29,8 +29,8 @@ N, SMALL = 4096, 1024
 NUMBER, REPEAT = 5, 11
 RANKED, CANDIDATES = 1024, 60
 """The size of a product, and how many kernels of it are ranked by predicted times."""
-BAR = ">= 40"
-"""TFLOP/s of a product on an H100 or H200, without tensor cores."""
+BAR, BAR_OF_HALVES = ">= 40", ">= 450"
+"""TFLOP/s of a product on an H100 or H200, without tensor cores, and by `wgmma`."""
 
 
 def run(path: Path, target: CUDA) -> int:
@@ -44,6 +44,8 @@ def run(path: Path, target: CUDA) -> int:
     costs = launches(driver, target, torch)
     try:
         costs += product(target, N, torch)
+        if target.has("wgmma"):
+            costs += product_of_halves(target, N, torch)
     except WrongResult as error:
         facts["wrong"] = str(error)
         print(f"wrong    {error}")
@@ -84,6 +86,26 @@ def product(target: CUDA, n: int, torch: Any = None) -> list[Cost]:
     if torch:
         theirs = Stats.of(_seconds_of_torch(torch, a, b)).rate(2e-12 * n**3)
         costs.append(Cost(group, f"product, float32, {n}^3, by PyTorch", "TFLOP/s", theirs))
+    return costs
+
+
+def product_of_halves(target: CUDA, n: int, torch: Any = None) -> list[Cost]:
+    """TFLOP/s of C = A @ B of float16 in float32 by the TMA and `wgmma`, checked like the product of float32; and
+    PyTorch's, whose result is of float16."""
+    lib = build(kernels.product_of_halves(n), target=target)
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, (n, n)).astype(np.float16) for _ in range(2))
+    c = np.zeros((n, n), np.float32)
+    function = python_function(lib["main"])
+    assert isinstance(function, DeviceFunction)
+    rate = Stats.of(function.seconds([a, b, c], NUMBER, REPEAT)).rate(2e-12 * n**3)
+    if not np.array_equal(c, a.astype(np.float32) @ b.astype(np.float32)):
+        raise WrongResult(f"the product of {n} x {n} halves is wrong on the GPU")
+    group = "kernels on the GPU"
+    costs = [Cost(group, f"product, float16 by wgmma, {n}^3", "TFLOP/s", rate, BAR_OF_HALVES)]
+    if torch:
+        theirs = Stats.of(_seconds_of_torch(torch, a, b)).rate(2e-12 * n**3)
+        costs.append(Cost(group, f"product, float16, {n}^3, by PyTorch", "TFLOP/s", theirs))
     return costs
 
 
