@@ -11,7 +11,7 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env lock demo quick check check-all cpus lint format types lit pytest fuzz coverage targets wheel dist base manual golden entry docs peers bench ladder ops zoo gpu clean
+.PHONY: help env lock demo quick check check-all cpus lint format types lit pytest fuzz coverage targets wheel dist base manual golden predicted entry docs peers bench ladder ops zoo gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -119,6 +119,9 @@ docs: env  ## build the documentation site in build/site; make docs ARGS=--dirty
 
 golden: env  ## regenerate the golden messages for mistakes of learners (test/golden/learners)
 	PYTHONPATH=test $(BIN)/python -m golden.mistakes
+
+predicted: env  ## regenerate the golden table of predicted speed (test/golden/predicted.txt)
+	$(BIN)/python tools/bench --predict --golden --out test/golden/predicted.txt
 
 entry: env  ## compile the .c files of tir_mlir to .ll files
 	$(BIN)/python tools/entry.py

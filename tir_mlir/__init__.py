@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tir_mlir import errors as errors
     from tir_mlir import graph as graph
     from tir_mlir import intrin as intrin
+    from tir_mlir import prediction as prediction
     from tir_mlir import schedules as schedules
     from tir_mlir import script as script
     from tir_mlir import target as target
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tir_mlir.graph.precision.quantize_weights import quantize_weights as quantize_weights
     from tir_mlir.interpreter.interpret import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
+    from tir_mlir.prediction.explain import explain_speed as explain_speed
     from tir_mlir.runtime.aligned_arrays import empty as empty
     from tir_mlir.runtime.drivers.clang import create_llvm as create_llvm
     from tir_mlir.schedule import Schedule as Schedule
@@ -53,6 +55,7 @@ _HOME = {
     "calibrate": "tir_mlir.graph.precision.calibrate",
     "create_llvm": "tir_mlir.runtime.drivers.clang",
     "empty": "tir_mlir.runtime.aligned_arrays",
+    "explain_speed": "tir_mlir.prediction.explain",
     "from_linalg": "tir_mlir.script.linalg",
     "from_onnx": "tir_mlir.graph.importers.onnx_model.from_onnx",
     "from_torch": "tir_mlir.graph.importers.torch_export.from_torch",
@@ -68,6 +71,7 @@ _PACKAGES = (
     "errors",
     "graph",
     "intrin",
+    "prediction",
     "schedules",
     "script",
     "target",

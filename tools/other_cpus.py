@@ -21,7 +21,8 @@ def names(every: bool) -> list[str]:
     here = machine_features() & known
     runnable = [name for name, cpu in NAMES.items() if cpu.hindrance is None and cpu.arch == host().arch]
     if every:
-        return [name for name in runnable if NAMES[name].features < here]
+        distinct = {NAMES[name].record_key(1): name for name in reversed(runnable) if NAMES[name].features < here}
+        return list(distinct.values())[::-1]
     return [name for name in runnable if BEFORE_A_MERGE.get(name) in here]
 
 

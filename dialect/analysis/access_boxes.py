@@ -38,6 +38,50 @@ def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Val
     return tight if all(a.is_equal_to(b) for a, b in pairs) else None
 
 
+@only_reads
+def covering_extents(
+    group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = ()
+) -> list[tuple[int, ...]] | None:
+    """The extents of boxes that cover a group of accesses, relaxed as by `access_box`: one for all that begin at equal
+    places but for a constant; guards are passed over. For an index with divisions they are those of the first iteration
+    of the loops outside. None if an index is unbounded."""
+    boxes: list[tuple[list[_DigitSpan], list[tuple[int, int]]]] = []
+    others: set[tuple[int, ...]] = set()
+    for access in group:
+        spans = _spans(access, top, free)
+        if spans is None:
+            extents = _interval_extents(access, top, free)
+            if extents is None:
+                return None
+            others.add(extents)
+            continue
+        for first, reach in boxes:
+            if all(a.rest.is_equal_to(b.rest) for a, b in zip(spans, first, strict=True)):
+                pairs = zip(reach, spans, strict=True)
+                reach[:] = [(min(low, s.low), max(high, s.high)) for (low, high), s in pairs]
+                break
+        else:
+            boxes.append((spans, [(s.low, s.high) for s in spans]))
+    return [*(tuple(high - low + 1 for low, high in reach) for _, reach in boxes), *sorted(others)]
+
+
+def _interval_extents(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> tuple[int, ...] | None:
+    """The extents of an access by interval arithmetic."""
+    known = intervals.enclosing_ranges(access.op)
+    result = []
+    for start, extent in zip(access.mins, access.extents, strict=True):
+        index, count = _resolve_iters(start, top), extent.as_constant()
+        ranges = {}
+        for value in index.values:
+            low, high = known.get(value, (None, None))
+            ranges[value] = (low, high if _is_inner(value, top) or value in free else low)
+        low, high = intervals.interval(index, ranges)
+        if low is None or high is None or count is None:
+            return None
+        result.append(high - low + count)
+    return tuple(result)
+
+
 def _is_guarded(access: Access, top: ir.Operation) -> bool:
     """Whether an iteration of `top` may skip the access: it is under a condition, or in a loop that may be empty."""
     for parent in parents(access.op):

@@ -32,6 +32,7 @@ PACKAGES: dict[str, str] = {
     "ptx": "dialect.analysis.shared_banks dialect.diagnostics errors extensions runtime target",
     "targets": "dialect passes.lower runtime target",
     "build": "dialect extensions runtime target targets",
+    "prediction": "dialect passes.lower runtime target targets",
     "equivalence": "build dialect errors passes.lower ptx runtime target",
     "script": "dialect extensions passes.linalg processes runtime.tools target",
     "interpreter": "build dialect equivalence extensions passes.lower ptx runtime.call runtime.library script target",
@@ -53,8 +54,8 @@ PACKAGES: dict[str, str] = {
     ),
     # the front of the package
     "tir_mlir": (
-        "accel build cache dialect errors graph interpreter intrin extensions runtime schedule schedules script "
-        "sources target te topi visual"
+        "accel build cache dialect errors graph interpreter intrin extensions prediction runtime schedule schedules "
+        "script sources target te topi visual"
     ),
     "examples": "build errors runtime.kernels script tir_mlir",
     "opt": "dialect graph passes processes runtime schedule script target targets.stages tir_mlir",

@@ -75,6 +75,13 @@ def build_model(
         return build.model()
 
 
+def program_of(graph: Graph, target: Target | str = "llvm", *, threads: int = 1) -> ir.Module:
+    """The program that `build` compiles of a graph for a CPU: its functions, scheduled, and the one that calls them."""
+    build = ModelBuild(graph=graph, options=BuildOptions(target=target, threads=threads))
+    build.run(STAGES[:4])
+    return build.values["program"]
+
+
 def model_of(compiled: Graph, target: Target | str = "llvm") -> Model:
     """The model of a graph after all stages of its compilation."""
     return build_compiled(compiled, BuildOptions(target=target), STAGES[2:]).model()

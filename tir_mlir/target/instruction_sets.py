@@ -5,10 +5,11 @@ from __future__ import annotations
 _V3 = ("sse2", "avx", "avx2", "fma", "f16c")
 _V4 = (*_V3, "avx512f", "avx512bw", "avx512dq", "avx512vl")
 # what LLVM may use for these CPUs by their names: a machine must have all of it
-_NEWER = (
+_ICELAKE = (
     *_V4, "avx512cd", "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq", "gfni",
-    "avx512vnni", "avx512bf16",
+    "avx512vnni",
 )  # fmt: skip
+_NEWER = (*_ICELAKE, "avx512bf16")
 _AMX = ("amx-tile", "amx-int8", "amx-bf16")
 _I8MM = ("neon", "dotprod", "i8mm", "bf16")
 
@@ -18,16 +19,28 @@ PREDEFINED: dict[str, tuple[str, tuple[str, ...]]] = {
     "avx512": ("x86_64", _V4),
     "avx512_vnni": ("x86_64", (*_V4, "avx512vnni")),
     "avx512_bf16": ("x86_64", (*_V4, "avx512vnni", "avx512bf16")),
+    "haswell": ("x86_64", _V3),
+    "skylake_avx512": ("x86_64", (*_V4, "avx512cd")),
+    "icelake": ("x86_64", _ICELAKE),
     "sapphire_rapids": ("x86_64", (*_NEWER, "avx512fp16", *_AMX)),
+    "sapphire_rapids_no_amx": ("x86_64", (*_NEWER, "avx512fp16")),
+    "zen2": ("x86_64", (*_V3, "sse4a")),
+    "zen3": ("x86_64", (*_V3, "sse4a")),
     "zen4": ("x86_64", (*_NEWER, "sse4a")),
+    "zen5": ("x86_64", (*_NEWER, "sse4a", "avxvnni", "avx512vp2intersect")),
     "neon": ("aarch64", ("neon",)),
     "neon_dotprod": ("aarch64", ("neon", "dotprod")),
     "neon_i8mm": ("aarch64", _I8MM),
     "sve": ("aarch64", ("neon", "sve")),
     "sme": ("aarch64", (*_I8MM, "sme")),
+    "neoverse_n1": ("aarch64", ("neon", "dotprod", "fullfp16")),
+    "neoverse_v1": ("aarch64", (*_I8MM, "fullfp16", "sve")),
+    "neoverse_n2": ("aarch64", (*_I8MM, "fullfp16", "sve", "sve2")),
+    "neoverse_v2": ("aarch64", (*_I8MM, "fullfp16", "sve", "sve2")),
     "apple_m1": ("aarch64", ("neon", "dotprod", "fullfp16")),
     "rvv": ("riscv64", tuple("mafdcv")),
     "rvv_128": ("riscv64", tuple("mafdcv")),
+    "spacemit_x60": ("riscv64", tuple("mafdcv")),
     "wasm_simd": ("wasm32", ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext")),
 }
 """The architecture of each predefined CPU, and the instruction sets that its code may use."""

@@ -16,16 +16,16 @@ def _x86(name: str, cpu: str, bits: int, registers: int, l2: int, l1: int = 32 <
     return Target(bits, registers, l1, l2, arch=arch, features=frozenset(features), triple=f"{arch}-{_LINUX}", cpu=cpu)
 
 
-def _arm(name: str, bits: int = 128) -> Target:
+def _arm(name: str, bits: int = 128, cpu: str = "generic", l2: int = 512 << 10) -> Target:
     arch, features = PREDEFINED[name]
     return Target(
-        bits, 32, l1=64 << 10, arch=arch, features=frozenset(features), triple=f"{arch}-{_LINUX}", cpu="generic"
+        bits, 32, l1=64 << 10, l2=l2, arch=arch, features=frozenset(features), triple=f"{arch}-{_LINUX}", cpu=cpu
     )
 
 
-def _riscv(name: str, bits: int) -> Target:
+def _riscv(name: str, bits: int, cpu: str = "generic-rv64") -> Target:
     arch, features = PREDEFINED[name]
-    return Target(bits, 32, arch=arch, features=frozenset(features), triple=f"{arch}-{_LINUX}", cpu="generic-rv64")
+    return Target(bits, 32, arch=arch, features=frozenset(features), triple=f"{arch}-{_LINUX}", cpu=cpu)
 
 
 _LINUX = "unknown-linux-gnu"
@@ -35,19 +35,31 @@ AVX2 = _x86("avx2", "x86-64-v3", 256, 16, 256 << 10)
 AVX512 = _x86("avx512", "x86-64-v4", 512, 32, 1 << 20)
 AVX512_VNNI = _x86("avx512_vnni", "x86-64-v4", 512, 32, 1 << 20)
 AVX512_BF16 = _x86("avx512_bf16", "x86-64-v4", 512, 32, 1 << 20)
+HASWELL = _x86("haswell", "haswell", 256, 16, 256 << 10)
+SKYLAKE_AVX512 = _x86("skylake_avx512", "skylake-avx512", 512, 32, 1 << 20)
+ICELAKE = _x86("icelake", "icelake-server", 512, 32, 1280 << 10, l1=48 << 10)
 SAPPHIRE_RAPIDS = _x86("sapphire_rapids", "sapphirerapids", 512, 32, 2 << 20, l1=48 << 10)
+SAPPHIRE_RAPIDS_NO_AMX = _x86("sapphire_rapids_no_amx", "sapphirerapids", 512, 32, 2 << 20, l1=48 << 10)
+ZEN2 = _x86("zen2", "znver2", 256, 16, 512 << 10)
+ZEN3 = _x86("zen3", "znver3", 256, 16, 512 << 10)
 ZEN4 = _x86("zen4", "znver4", 512, 32, 1 << 20)
+ZEN5 = _x86("zen5", "znver5", 512, 32, 1 << 20, l1=48 << 10)
 NEON = _arm("neon")
 NEON_DOTPROD = _arm("neon_dotprod")
 NEON_I8MM = _arm("neon_i8mm")
 SVE = _arm("sve", bits=256)
 SME = _arm("sme")
+NEOVERSE_N1 = _arm("neoverse_n1", cpu="neoverse-n1", l2=1 << 20)
+NEOVERSE_V1 = _arm("neoverse_v1", 256, "neoverse-v1", 1 << 20)
+NEOVERSE_N2 = _arm("neoverse_n2", cpu="neoverse-n2", l2=1 << 20)
+NEOVERSE_V2 = _arm("neoverse_v2", cpu="neoverse-v2", l2=2 << 20)
 APPLE_M1 = Target(
     128, 32, l1=128 << 10, l2=12 << 20, arch="aarch64", features=frozenset(PREDEFINED["apple_m1"][1]),
     triple="arm64-apple-macosx14.0", cpu="apple-m1",
 )  # fmt: skip
 RVV = _riscv("rvv", 256)
 RVV_128 = _riscv("rvv_128", 128)
+SPACEMIT_X60 = _riscv("spacemit_x60", 256, "spacemit-x60")
 WASM_SIMD = Target(
     128, 16, arch="wasm32", features=frozenset(PREDEFINED["wasm_simd"][1]), triple="wasm32-unknown-unknown",
     cpu="generic",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from tir_mlir import Schedule
 from tir_mlir.script import PrimFunc
+from tir_mlir.target import Target
 
 Apply = Callable[[Schedule, str, int], None]
+TARGET: ContextVar[Target | None] = ContextVar("TARGET", default=None)
+"""The CPU that works are scheduled for; None is this machine's."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +26,13 @@ class Scheduled:
 
 
 def scheduled(program: PrimFunc, block: str, name: str, threads: int, by_hand: Apply) -> Scheduled:
-    """Apply `tir_mlir.schedules.<name>(sch, block, threads=threads)`; fall back to `by_hand` on failure."""
+    """Apply `tir_mlir.schedules.<name>(sch, block, threads=threads)`, for TARGET; fall back to `by_hand` on failure."""
     function = getattr(_library(), name, None)
     why = f"tir_mlir.schedules.{name} does not exist"
     if function is not None:
         sch = Schedule(program)
         try:
-            function(sch, block, threads=threads)
+            function(sch, block, threads=threads, target=TARGET.get())
             return Scheduled(sch, "library")
         except Exception as error:  # a line of the report; the work is measured all the same
             why = (

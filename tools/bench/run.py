@@ -16,6 +16,8 @@ import measure
 import on_gpu
 import peers
 import plot
+import predicted
+import ranks
 import readme_table
 import report
 import rows
@@ -38,6 +40,11 @@ def main(root: Path) -> int:
         return _ladder(args.out.with_name("ladder.json"), max(args.threads), args.shared)
     if args.gpu:
         return _gpu(args.out.with_name("gpu.json"))
+    if args.predict is not None and args.measured:
+        return ranks.run(args.only)
+    if args.predict is not None:
+        only, path = (predicted.GOLDEN, args.out) if args.golden else (args.only, args.out.with_name("predicted.txt"))
+        return predicted.run(path, only, args.predict or predicted.CPUS)
     end = time.perf_counter() + 60 * args.minutes
     facts = {**machine.facts(), "clock": "CPU time on one thread" if args.shared else "wall time"}
     for key, value in facts.items():
@@ -171,6 +178,11 @@ def _parser(root: Path) -> argparse.ArgumentParser:
     parser.add_argument(
         "--ladder", action="store_true", help="only time a matrix product after each primitive of its schedule"
     )
+    parser.add_argument(
+        "--predict", nargs="*", metavar="CPU", help="predict, without running them, works on all CPUs, or those named"
+    )
+    parser.add_argument("--golden", action="store_true", help="with --predict: the works of the golden table")
+    parser.add_argument("--measured", action="store_true", help="with --predict: also measure, on this machine")
     parser.add_argument("--gpu", action="store_true", help="only measure kernels on the GPU of this machine")
     parser.add_argument("--programs", action="store_true", help="measure the programs of docs/programs instead")
     parser.add_argument(

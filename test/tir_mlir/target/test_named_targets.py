@@ -18,7 +18,7 @@ def test_every_target_has_a_name():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("zen5", r"unknown target 'zen5' \(did you mean 'zen4'\?\); known: 'llvm', 'sse2', 'avx2', .*'wasm_simd'"),
+        ("zen44", r"unknown target 'zen44' \(did you mean 'zen4'\?\); known: 'llvm', 'sse2', 'avx2', .*'wasm_simd'"),
         ("neon i8mm", r"did you mean 'neon_i8mm'\?"),
         ("nvidia/nvidia-a101", r"unknown GPU .nvidia/nvidia-a101. \(near: .*nvidia/nvidia-a10"),
         (3, "unknown target 3; known"),

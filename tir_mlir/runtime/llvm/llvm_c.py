@@ -35,6 +35,7 @@ _PROTOTYPES: dict[str, tuple[type | None, ...]] = {
     "LLVMGetTargetFromTriple": (c_int, _S, _OUT, _OUT),
     "LLVMCreateTargetMachine": (_P, _P, _S, _S, _S, c_int, c_int, c_int),
     "LLVMDisposeTargetMachine": (None, _P),
+    "LLVMSetTargetMachineAsmVerbosity": (None, _P, c_int),
     "LLVMCreateTargetDataLayout": (_P, _P),
     "LLVMDisposeTargetData": (None, _P),
     "LLVMSetTarget": (None, _P, _S),

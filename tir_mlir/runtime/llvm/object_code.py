@@ -237,6 +237,23 @@ def mark_convergent(llvm_module: int, context: int) -> None:
             block = api.LLVMGetNextBasicBlock(block)
 
 
+def named_assembly(module: ir.Module, llvm_target: LLVMTarget, link: Callable[[int, int], None]) -> tuple[str, str]:
+    """The optimized LLVM IR of a module in the llvm dialect, all of its blocks with names, and the assembly of it,
+    whose comments tell the loop and the block of the IR that each label is of. Raises BuildError."""
+    with context() as llvm_context:
+        llvm_module = _translate_module(module, "", link, llvm_context)
+        with _prepare_module(llvm_module, llvm_target, _AGGRESSIVE) as machine:
+            _optimize(llvm_module, OPTIMIZE + b",function(instnamer)", machine)
+            _check_defined(llvm_module)
+            llvm_module = _without_single_lanes(llvm_module, OPTIMIZE, machine)
+            text = message(llvm().LLVMPrintModuleToString(llvm_module))
+            llvm().LLVMSetTargetMachineAsmVerbosity(machine, 1)
+            try:
+                return text, _emit(llvm_module, machine, _ASSEMBLY).decode()
+            finally:
+                llvm().LLVMSetTargetMachineAsmVerbosity(machine, 0)
+
+
 def llvm_ir(module: ir.Module, link: Callable[[int, int], None]) -> str:
     """The LLVM IR of a module in the llvm dialect, with what `link` links into it. Raises BuildError."""
     with context() as llvm_context:
@@ -364,18 +381,24 @@ def _compile(
     level: int = _AGGRESSIVE,
     output: int = _OBJECT,
 ) -> bytes:
-    with _prepare_module(llvm_module, llvm_target, level) as machine, ExitStack() as cleanup:
+    with _prepare_module(llvm_module, llvm_target, level) as machine:
         if passes:
             _optimize(llvm_module, passes, machine)
             _check_defined(llvm_module)
-        llvm_module = _without_single_lanes(llvm_module, passes, machine)
-        buffer, why = ctypes.c_void_p(), ctypes.c_void_p()
-        if llvm().LLVMTargetMachineEmitToMemoryBuffer(
-            machine, llvm_module, output, ctypes.byref(why), ctypes.byref(buffer)
-        ):
-            raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
-        cleanup.callback(llvm().LLVMDisposeMemoryBuffer, buffer)
+        return _emit(_without_single_lanes(llvm_module, passes, machine), machine, output)
+
+
+def _emit(llvm_module: int | ctypes.c_void_p, machine: int, output: int) -> bytes:
+    """The object file or the assembly of a module."""
+    buffer, why = ctypes.c_void_p(), ctypes.c_void_p()
+    if llvm().LLVMTargetMachineEmitToMemoryBuffer(
+        machine, llvm_module, output, ctypes.byref(why), ctypes.byref(buffer)
+    ):
+        raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
+    try:
         return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
+    finally:
+        llvm().LLVMDisposeMemoryBuffer(buffer)
 
 
 def _without_single_lanes(llvm_module: int | ctypes.c_void_p, passes: bytes, machine: int) -> int | ctypes.c_void_p:

@@ -16,13 +16,21 @@ _FLAGS = (
 )  # fmt: skip
 _RISCV = {"riscv64": "lp64", "riscv32": "ilp32"}
 """The ABI of code without floats in registers, by architecture."""
-OBJECT, ASSEMBLY = "-emit-obj", "-S"
+OBJECT, ASSEMBLY, IR = "-emit-obj", "-S", "-emit-llvm"
 
 
-def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OBJECT, level: int = 3) -> bytes:
-    """LLVM IR -> an object file, or assembly text. features: as `+v,+zvl256b`; level: of optimization. Raises
-    BuildError for a CPU or feature that clang does not know, and for code that it cannot generate; MissingTool without
-    the C compiler."""
+def compile_ir(
+    text: str,
+    triple: str,
+    cpu: str,
+    features: str,
+    output: str = OBJECT,
+    level: int = 3,
+    options: Sequence[str] = (),
+) -> bytes:
+    """LLVM IR -> an object file, assembly or optimized LLVM IR. features: as `+v,+zvl256b`; level: of optimization;
+    options: more of clang's. Raises BuildError for a CPU or feature that clang does not know, and for code that it
+    cannot generate; MissingTool without the C compiler."""
     toolchain.require(("zig",), f"code for {triple}")
     words = [f for name in features.split(",") if name for f in ("-target-feature", name)]
     with files.folder() as folder:
@@ -32,6 +40,7 @@ def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OB
             *_FLAGS,
             f"-O{level}",
             output,
+            *options,
             "-triple",
             triple,
             "-target-cpu",

@@ -64,6 +64,7 @@ TOOLS: dict[str, Package] = {
     "llc": _LLVM,
     "llvm-as": _LLVM,
     "llvm-objdump": _LLVM,
+    "llvm-mca": _LLVM,
     "FileCheck": _LLVM,
     "zig": _ZIG,
     "ptxas": _PTXAS,

@@ -1,0 +1,88 @@
+"""Predictions of whole programs: what runs, what moves, and what the report says."""
+
+import re
+
+import pytest
+from programs.products import product
+
+from tir_mlir import Schedule, explain_speed, schedules, target
+from tir_mlir.errors import BuildError
+from tir_mlir.prediction import core_of, predict
+from tir_mlir.prediction.traffic import count_traffic
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+
+@I.ir_module
+class Copy:
+    @T.prim_func
+    def main(A: T.Buffer((4096, 4096), "float32"), B: T.Buffer((4096, 4096), "float32")):
+        for i, j in T.grid(4096, 4096):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+
+
+def scheduled(n, cpu):
+    sch = Schedule(product(n, n, n))
+    schedules.gemm(sch, "C", threads=1, target=cpu)
+    return sch
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127, 256])
+def test_the_multiply_adds_of_a_product_are_those_that_run(n):
+    found = predict(scheduled(n, "zen4"), "zen4")
+    lanes = {"zmm": 16, "ymm": 8, "xmm": 4}
+    total = 0.0
+    for loop in found.loops:
+        for code in loop.code.instructions:
+            if code.startswith("vfmadd"):
+                width = 1 if code.split()[0].endswith("ss") else lanes[re.findall("%(.mm)", code)[-1]]
+                total += width * loop.code.executions
+    assert found.is_exact and total <= 1.35 * max(n, 16) * n * n + 64
+    assert total >= 0.75 * n**3 or n == 1
+
+
+def test_a_product_of_registers_is_near_the_peak_of_each_cpu():
+    for name in ("zen4", "haswell"):
+        cpu = target.named(name)
+        found = predict(scheduled(240, cpu), cpu)
+        best = 240**3 / core_of(cpu).multiply_adds("float32", cpu)
+        assert best <= found.cycles <= 1.4 * best, name
+
+
+def traffic(program, cpu=target.ZEN4):
+    return {t.level: t.bytes for t in count_traffic(Schedule(program).mod.mlir, cpu, core_of(cpu))}
+
+
+def test_a_copy_moves_each_line_once_and_the_written_ones_twice():
+    assert traffic(Copy) == dict.fromkeys(("L2", "L3", "DRAM"), 3 * 4 * 4096**2)
+
+
+def test_what_fits_is_not_moved_and_what_does_not_is_moved_for_each_use():
+    assert traffic(product(32, 32, 32)) == {"L2": 0, "L3": 0, "DRAM": 0}
+    moved = traffic(product(256, 256, 256))
+    assert moved["L3"] == moved["DRAM"] == 0
+    assert moved["L2"] >= 256**3 * 4  # B by columns: a line for each element
+
+
+def test_the_report_names_the_loop_the_limit_and_what_helps():
+    report = explain_speed(Schedule(product(64, 64, 64)), "zen4")
+    text = str(report)
+    assert "cycles a call on one thread of znver4" in text and report.prediction.limit in text
+    assert re.search(r"\d+%  (k|j) \(64 times\) in \w+ ", text), text
+    assert "from L2 in" in text and report.advice[0] in text
+    assert "zen4" not in str(explain_speed(Schedule(product(8, 8, 8)), "haswell"))
+
+
+@pytest.mark.parametrize(
+    ("program", "cpu", "message"),
+    [
+        (product(4, 4, 4), "cuda", "speed is predicted for CPUs, not for a GPU"),
+        (product(4, 4, 4), "zen44", "did you mean 'zen4'"),
+        (3, "zen4", "predict takes a Schedule, an IRModule, a PrimFunc or an MLIR module, not 3"),
+    ],
+)
+def test_refusals(program, cpu, message):
+    with pytest.raises(BuildError, match=message):
+        explain_speed(program, cpu)

@@ -1,0 +1,142 @@
+"""The cores that speed is predicted for: widths, caches' rates, and where LLVM's model of one is wrong.
+
+Rates of caches are what one core sustains, rounded, from the makers' optimization manuals and public measurements
+(uops.info, Chips and Cheese); those of Zen 4 are measured. A rate of DRAM is a core's share of a server's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.llvm import object_code
+from tir_mlir.target import Target
+
+Replacements = Mapping[str, str]
+"""Pattern -> what llvm-mca reads instead, which costs what the instruction costs: its own cost there is wrong."""
+Occupations = Mapping[str, tuple[str, float]]
+"""Pattern -> a unit and the cycles that an instruction occupies it, where LLVM's model has no such unit."""
+
+
+@dataclass(frozen=True)
+class Core:
+    """name: LLVM's of the CPU. model: the CPU whose model llvm-mca takes; "" for one in order, `vector_core`. dispatch:
+    instructions a cycle. multiply_bits: width of the multiply-adds of a cycle. l1, l2, l3, dram: bytes a cycle from
+    there. shared: MiB of the last cache, which one thread has to itself. removed: what llvm-mca does not read, as
+    `occupies` has all of its cost."""
+
+    name: str
+    model: str
+    dispatch: int
+    multiply_bits: int
+    l1: float
+    l2: float
+    l3: float
+    dram: float
+    shared: int
+    replaced: Replacements = field(default_factory=dict[str, str])
+    occupies: Occupations = field(default_factory=dict[str, tuple[str, float]])
+    removed: str = ""
+
+    def last_cache(self, cpu: Target) -> int:
+        """Bytes of the last cache: of this machine, or what servers of the kind have."""
+        return cpu.l3 if not cpu.triple else max(self.shared << 20, cpu.l2)
+
+    def multiply_adds(self, dtype: str, cpu: Target) -> float:
+        """The most multiply-adds of operands of a type in a cycle, by the best instruction of the CPU."""
+        if cpu.has("amx-tile") and dtype in _TILES:
+            return _TILES[dtype]
+        return self.multiply_bits / 32 * _factor(dtype, cpu)
+
+
+_TILES = {"int8": 1024.0, "uint8": 1024.0, "bfloat16": 512.0}
+"""16 x 16 x 64 bytes in 16 cycles."""
+
+
+def _factor(dtype: str, cpu: Target) -> float:
+    """Multiply-adds of a type for one of float32."""
+    if dtype in ("int8", "uint8"):
+        if cpu.has("i8mm"):
+            return 8.0
+        dots = cpu.has("avx512vnni") or cpu.has("avxvnni") or cpu.has("dotprod")
+        return 4.0 if dots else 2.0
+    if dtype == "bfloat16":
+        return 4.0 if cpu.has("bf16") and cpu.arch == "aarch64" else 2.0 if cpu.has("avx512bf16") else 1.0
+    return 0.5 if dtype == "float64" else 1.0
+
+
+_DOTS = {r"^vpdp(busds?|wssds?)\b": "vfmadd231ps", r"^vdpbf16ps\b": "vfmadd231ps"}
+_WIDE_LOADS = {r"^vp?broadcast(ss|sd|d|q)(?=\t[^%]*\()": "vmovups"}
+_WIDE_MEMORY: dict[str, tuple[str, float]] = {
+    r"%zmm\d+.*,\s*-?\w*\([^)]*\)$": ("stores", 2.0),
+    r"\(.*%zmm": ("loads", 1.0),
+}
+"""Zen 4 moves 512 bits as two halves."""
+_HALVES = {r"%zmm(?=\d)": "%ymm", r"\{1to16\}": "{1to8}", r"\{1to8\}(?=.*%ymm)": "{1to8}"}
+"""Zen 5 has twice the width of Zen 4, whose model LLVM takes for it: what 512 bits cost is what 256 cost there."""
+_AMX: dict[str, tuple[str, float]] = {
+    r"^tdp": ("tile products", 16.0),
+    r"^tileload": ("loads", 8.0),
+    r"^tilestore": ("stores", 16.0),
+}
+
+_ZEN4 = Core("znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, {**_DOTS, **_WIDE_LOADS}, _WIDE_MEMORY)
+# LLVM's models of Ice Lake and Sapphire Rapids are of the client's cores, with one unit for 512 bits; the server's have
+# the two of Skylake
+_SPR = Core(
+    "sapphirerapids", "skylake-avx512", 6, 1024, 128, 48, 8, 4, 60, _DOTS, _AMX, r"^(tdp|tileload|tilestore|tilezero)"
+)
+_CORES = (
+    Core("haswell", "haswell", 4, 512, 64, 28, 10, 4, 20),
+    Core("skylake-avx512", "skylake-avx512", 4, 1024, 128, 40, 6, 4, 22),
+    Core("icelake-server", "skylake-avx512", 5, 1024, 128, 42, 8, 4, 32, _DOTS),
+    _SPR,
+    Core("znver2", "znver2", 5, 512, 64, 32, 20, 6, 16),
+    Core("znver3", "znver3", 6, 512, 64, 32, 20, 6, 32),
+    _ZEN4,
+    Core("znver5", "znver4", 8, 1024, 128, 64, 24, 8, 32, {**_DOTS, **_WIDE_LOADS, **_HALVES}),
+    Core("neoverse-n1", "neoverse-n1", 4, 256, 32, 24, 11, 6, 32),
+    Core("neoverse-v1", "neoverse-v1", 8, 512, 64, 32, 12, 8, 32),
+    Core("neoverse-n2", "neoverse-n2", 5, 256, 48, 32, 12, 8, 32),
+    Core("neoverse-v2", "neoverse-v2", 8, 512, 48, 32, 12, 10, 64),
+    # LLVM's model is of Apple's first 64-bit core; Neoverse V2 has the same pipes and latencies of vectors
+    Core("apple-m1", "neoverse-v2", 8, 512, 48, 32, 20, 18, 16),
+    Core("spacemit-x60", "", 2, 128, 16, 8, 8, 2, 0),
+)
+_BY_NAME = {core.name: core for core in _CORES}
+_STANDS_FOR = {
+    "x86-64": "haswell",
+    "x86-64-v3": "haswell",
+    "x86-64-v4": "skylake-avx512",
+    "generic": "neoverse-n1",
+    "generic-rv64": "spacemit-x60",
+    "cascadelake": "skylake-avx512",
+    "cooperlake": "skylake-avx512",
+    "broadwell": "haswell",
+    "skylake": "haswell",
+    "icelake-client": "icelake-server",
+    "emeraldrapids": "sapphirerapids",
+    "graniterapids": "sapphirerapids",
+    "znver1": "znver2",
+    "neoverse-512tvb": "neoverse-v1",
+}
+"""CPUs without a row of their own: the core that is taken for them."""
+
+
+def core_of(cpu: Target) -> Core:
+    """The core of a CPU. Raises BuildError for one that is not known."""
+    name = cpu.cpu or object_code.target().cpu.decode()
+    if name.startswith("apple-m"):
+        name = "apple-m1"
+    if name == "generic" and cpu.has("sve"):
+        name = "neoverse-v1"
+    elif name == "generic" and cpu.has("i8mm"):
+        name = "neoverse-n2"
+    core = None if cpu.arch == "wasm32" else _BY_NAME.get(_STANDS_FOR.get(name, name))
+    if core is None:
+        raise BuildError(
+            f"no model of the core of {name!r}, {cpu.arch}; known: {', '.join(_BY_NAME)}; fix: target= one that is "
+            'similar, by a predefined name such as "zen4" or "neoverse_v1"'
+        )
+    return core if core.name == name else replace(core, name=name)

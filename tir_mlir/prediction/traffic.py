@@ -1,0 +1,117 @@
+"""The bytes that a scheduled program moves between the levels of the caches.
+
+A loop nest reuses in a cache what an iteration of a loop touches, if that fits: then each line that the loop touches
+comes once from the level behind; else each iteration brings its own. What a loop or an iteration of it touches are the
+boxes of its accesses, by interval arithmetic (`covering_extents`); an access without one touches its whole buffer.
+Buffers in other scopes than "global" are registers.
+A program whose arrays all fit is taken to find them there, as after a call before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis.access_boxes import covering_extents
+from tir_mlir.dialect.analysis.accesses import Access, accesses
+from tir_mlir.dialect.ir import Buffer, Loop, dtypes, enter_context, funcs, is_block, is_loop
+from tir_mlir.prediction.cores import Core
+from tir_mlir.target import Target
+
+LINE = 64
+"""Bytes of a line of a cache."""
+_ASSUMED = 64
+"""Iterations of a loop with a symbolic extent, and elements of a symbolic dimension."""
+_WRITTEN_TWICE = 2
+"""A written line is read first, and written back."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """`bytes` come from the memory `level` ("L2", "L3", "DRAM") in a call, in `cycles`, as the core before it does not
+    keep them."""
+
+    level: str
+    bytes: float
+    cycles: float
+
+
+def count_traffic(program: ir.Module, cpu: Target, core: Core) -> list[Traffic]:
+    """The traffic of all functions of a scheduled program, by the memory that it comes from."""
+    levels = [("L2", cpu.l1, core.l2), ("L3", cpu.l2, core.l3), ("DRAM", core.last_cache(cpu), core.dram)]
+    with enter_context():
+        found = []
+        for name, size, rate in levels:
+            moved = sum(_Nests(size).missed_by_function(func.op) for func in funcs(program))
+            found.append(Traffic(name, moved, moved / rate))
+        return found
+
+
+class _Nests:
+    """The misses of loop nests in a cache of a size."""
+
+    def __init__(self, size: int):
+        self._size = size
+        self._boxes: dict[tuple[int, bool], float] = {}
+
+    def missed_by_function(self, func: ir.Operation) -> float:
+        if self._touched(func, func, ()) <= self._size:
+            return 0.0
+        return sum(self._missed(op) for op in _children(func))
+
+    def _missed(self, op: ir.Operation) -> float:
+        """Bytes that an op brings from behind the cache each time that it runs."""
+        if not is_loop(op):
+            below = list(_children(op))
+            return sum(map(self._missed, below)) if below else self._touched(op, op, ())
+        loop = Loop(op)
+        once, whole = self._touched(op, op, ()), self._touched(op, op, (loop.var,))
+        if min(once, whole) <= self._size:
+            return whole
+        below = list(_children(op))
+        each = sum(map(self._missed, below)) if below else once
+        return (loop.const_extent or _ASSUMED) * each
+
+    def _touched(self, op: ir.Operation, top: ir.Operation, free: Sequence[ir.Value]) -> float:
+        """Bytes of the lines that a run of an op touches; of a loop without `free`, an iteration."""
+        groups: dict[ir.Value, list[Access]] = {}
+        for access in accesses(op):
+            groups.setdefault(access.buffer, []).append(access)
+        return sum(_bytes_of(group, top, free) for buffer, group in groups.items() if Buffer(buffer).scope == "global")
+
+
+def _children(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The outermost loops and blocks in an op."""
+    for region in op.regions:
+        for body in region.blocks:
+            for inner in body.operations:
+                child = inner.operation
+                if is_loop(child) or is_block(child):
+                    yield child
+                elif child.regions:
+                    yield from _children(child)
+
+
+def _bytes_of(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) -> float:
+    buffer = Buffer(group[0].buffer)
+    type_ = ir.MemRefType(buffer.value.type)
+    size = max(dtypes.bits(dtypes.to_name(type_.element_type)), 8) / 8
+    shape = [_ASSUMED if ir.ShapedType.is_dynamic_size(n) else n for n in type_.shape]
+    boxes = covering_extents(group, top, free) or [tuple(shape)]
+    lines = min(sum(_lines(box, shape, size) for box in boxes), _lines(shape, shape, size))
+    is_written = any(access.is_write for access in group)
+    return LINE * lines * (_WRITTEN_TWICE if is_written else 1)
+
+
+def _lines(box: Sequence[int], shape: Sequence[int], size: float) -> float:
+    """The lines of a box of a buffer: those of each run of elements that are one after another in memory."""
+    run, rows = size, [min(extent, n) for extent, n in zip(box, shape, strict=True)]
+    while rows:
+        extent = rows.pop()
+        run *= extent
+        if extent != shape[len(rows)]:
+            break
+    return prod(rows) * max(1.0, run / LINE)
