@@ -100,8 +100,7 @@ class DeviceModel(Model):
 
     @property
     def memory(self) -> ModelMemory:
-        symbolic = self.plan.arena.offsets is None
-        own = 0 if symbolic else self.program.launches({})[1] - self.plan.arena.total
+        own = 0 if self._symbols else self.program.launches({})[1] - self.plan.arena.total
         return memory_of(self.plan, own)
 
     def report(self, *inputs: Array, gpu: str | None = None) -> ModelReport:
