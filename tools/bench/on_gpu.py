@@ -17,6 +17,7 @@ import report
 from compiling import Cost
 from contest import WrongResult
 from measure import Stats, interleaved
+from models_on_gpu import run_models
 from predictions import card_of, predictions
 from tir_mlir import Schedule, build
 from tir_mlir.runtime.call.fast_entry import python_function
@@ -44,6 +45,7 @@ def run(path: Path, target: CUDA) -> int:
     costs = launches(driver, target, torch)
     try:
         costs += product(target, N, torch)
+        costs += run_models(target, torch) if torch else []
         if target.has("wgmma"):
             costs += product_of_halves(target, N, torch)
     except WrongResult as error:
