@@ -9,6 +9,7 @@ import numpy as np
 
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx import instructions
+from tir_mlir.ptx.instructions.control import apply_guard
 from tir_mlir.ptx.instructions.loads import space_of
 from tir_mlir.ptx.instructions.rows import types_of
 from tir_mlir.ptx.instructions.wmma import tile_access, tile_counter
@@ -157,6 +158,8 @@ class TraceMachine(Machine):
             raise PtxError(f"the machine does not know the instruction `{ins.text}`", "instruction", ins.line)
         if ins.parts[0] in ("bra", "brx", "ret", "exit"):
             return Step(row.compile(self, ins), True, None, False, frozenset())
+        if ins.parts[0] in ("bar", "barrier") and not {"arrive", "warp"} & set(ins.parts):
+            return Step(apply_guard(self, ins, self._wait_at(ins)), True, None, False, frozenset())
         is_needed = position in self.needed
         if ins.parts[0] in ACCESSES and not {"param", "param::entry", "local"} & set(ins.parts):
             run = self._access(position, ins, is_needed)
@@ -172,6 +175,17 @@ class TraceMachine(Machine):
             return None
         guard = None if ins.guard is None else self.registers.rows(ins.guard, "pred", ins)
         return Step(run, False, guard, ins.negated, frozenset())
+
+    def _wait_at(self, ins: PtxInstruction) -> Run:
+        """A barrier: its lanes go on when no others can."""
+        votes = self._zero(ins) if "red" in ins.parts else None
+
+        def wait(on: Lanes, position: int) -> None:
+            if votes is not None:
+                votes(on)
+            self.park(position, on)
+
+        return wait
 
     def _zero(self, ins: PtxInstruction, value: bool = False) -> Run:
         """The registers of a result are 0; predicates are `value`."""
@@ -324,7 +338,9 @@ class TraceMachine(Machine):
         """Run all threads to their end."""
         self.push(0, self.compact_lanes(np.nonzero(self.alive)[0]))
         with np.errstate(all="ignore"):
-            while self.ready:
+            while self.ready or self.parked:
+                if not self.ready:
+                    self._release()
                 self.limit -= 1
                 position = min(self.ready)
                 lanes = self.ready.pop(position)
@@ -356,6 +372,12 @@ class TraceMachine(Machine):
             distinct = len(np.unique(np.concatenate(touched))) if touched else every / self.blocks
             traffic[array] = float(distinct), every / self.blocks
         return traffic
+
+    def _release(self) -> None:
+        """Nobody else can go on: all barriers are over."""
+        parked, self.parked = self.parked, {}
+        for position, lanes in parked.items():
+            self.push(position + 1, self.compact_lanes(self.own[lanes]))
 
     def _advance(self, position: int, lanes: Lanes, stop: int) -> None:
         """Go on with these lanes up to `stop`, or to an instruction that moves them."""
