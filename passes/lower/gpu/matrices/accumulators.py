@@ -84,7 +84,7 @@ class _Accumulator:
     def allocate(cls, op: ir.Operation, nest: KernelNest) -> _Accumulator:
         buffer = Buffer(op.results[0])
         text = MMA_LAYOUTS.get((ACCUMULATOR, buffer.dtype))
-        shape = tuple(n or 0 for n in buffer.shape)
+        shape = _tile_shape(buffer)
         if text is None or buffer.dtype != "float32":
             _refuse(op, f"{buffer.name} has elements of {buffer.dtype}; sums are of float32", "declare it so")
         if len(shape) != 2 or shape[0] != 64 or shape[1] % 8 or not 8 <= shape[1] <= 256:
@@ -102,6 +102,17 @@ class _Accumulator:
         with point, op.location:
             registers = ir.Operation.create("memref.alloc", [type_], [], facts).results[0]
         return cls((shape[0], shape[1]), buffer.dtype, layout, registers)
+
+
+def _tile_shape(buffer: Buffer) -> tuple[int, ...]:
+    """The elements that the loops of accesses ask for: at the end of a matrix, conditions leave some out."""
+    shape = [n or 0 for n in buffer.shape]
+    for op in _accesses(buffer.value):
+        loops = {Loop(p).var: Loop(p) for p in walk.parents(op) if is_loop(p)}
+        for number, index in enumerate(walk.access_indices(op)):
+            loop = loops.get(walk.without_unit_loops(index).is_value())  # type: ignore[arg-type]
+            shape[number] = max(shape[number], 0 if loop is None else loop.const_extent or 0)
+    return tuple(shape)
 
 
 def _guard_of(access: ir.Operation, nest: KernelNest) -> ir.Operation:
@@ -200,7 +211,7 @@ class _Elements:
         pair = []
         for index, size in zip(walk.access_indices(first), tile.shape, strict=True):
             loop = loops.get(walk.without_unit_loops(index).is_value())  # type: ignore[arg-type]
-            if loop is None or loop.const_extent != size or loop.lower.as_constant() != 0:
+            if loop is None or not 0 < (loop.const_extent or 0) <= size or loop.lower.as_constant() != 0:
                 _refuse(
                     first,
                     f"a nest on an accumulator indexes it by {index_text(index)}, not by a loop over all {size} of "
@@ -220,12 +231,15 @@ class _Elements:
     def divide(self, axis: Loop) -> None:
         """Let each thread do its elements: loops over the registers that say the row, and the column."""
         layout, lane = self.tile.layout, Index.from_value(axis.var)
+        ends = [Loop(op).const_extent or 0 for op in (self.rows, self.columns)]
+        is_whole = tuple(ends) == self.tile.shape and not any(isa(op, AffineIfOp) for op in walk.ops(self.columns))
+        kind = "vectorized" if is_whole else "serial"
         of_row, of_column = (_registers(part) for part in (layout.row, layout.column))
         rows = Loop(edit.set_bounds(self.rows, [Index.constant(0)], [Index.constant(1 << len(of_row))]))
         columns = Loop(edit.set_bounds(self.columns, [Index.constant(0)], [Index.constant(layout.tiles[1])]))
         body = columns.body_ops()
         with ir.InsertionPoint(body[0]), columns.op.location:
-            pair = create.loop("element", 0, 1 << len(of_column), "vectorized")
+            pair = create.loop("element", 0, 1 << len(of_column), kind)
         end = list(pair.body.operations)[-1]
         for op in [o.operation for o in columns.body.operations][1:-1]:
             edit.move_before(op, end)
@@ -240,8 +254,10 @@ class _Elements:
         here |= {f"r{n}": bit for n, bit in zip(of_column, _bits(inner, len(of_column)), strict=True)}
         new_row = _number(layout.row, lane, here)
         new_column = column * layout.tile[1] + _number(layout.column, lane, here)
-        edit.substitute({columns.var: new_column.simplify()}, pair.op)
-        edit.substitute({rows.var: new_row.simplify()}, pair.op)
+        new_row, new_column = new_row.simplify(), new_column.simplify()
+        edit.substitute({columns.var: new_column}, pair.op)
+        edit.substitute({rows.var: new_row}, pair.op)
+        self._end_early(pair, [(new_row, ends[0]), (new_column, ends[1])])
         accesses = [op for op in walk.ops(pair.op) if isa(op, AffineElementAccessOp)]
         for op in [op for op in accesses if accessed_memref(op) in self.tiles]:
             tile = self.tiles[accessed_memref(op)]
@@ -251,6 +267,18 @@ class _Elements:
                 else:
                     edit.replace_uses(op.results[0], create.load(tile.registers, [number.simplify()]))
             edit.drop(op)
+
+    def _end_early(self, pair: Loop, ends: Sequence[tuple[Index, int]]) -> None:
+        """Leave out the rows and columns behind the ends of loops that are shorter than a tile."""
+        more = [Constraint(end - 1 - index) for (index, end), n in zip(ends, self.tile.shape, strict=True) if end < n]
+        body = pair.body_ops()
+        if not more:
+            return
+        with ir.InsertionPoint(body[0]), pair.op.location:
+            guard = create.guard(more)
+        end = list(guard.regions[0].blocks[0].operations)[-1]
+        for op in body:
+            edit.move_before(op, end)
 
 
 def _registers(parts: Sequence[str]) -> list[int]:

@@ -15,7 +15,6 @@ from tir_mlir.dialect.ir import (
     Index,
     Loop,
     create,
-    defining_op,
     edit,
     is_loop,
     owner_op,
@@ -27,7 +26,8 @@ from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineLoadOp, AffineStoreOp
 from tir_mlir.passes.lower.gpu.matrices.descriptors import DEPTH_BYTES, Operand, read_operand
 from tir_mlir.passes.lower.gpu.nests import KernelNest
 from tir_mlir.passes.lower.gpu.pipelines.channels import RELEASE
-from tir_mlir.passes.lower.op_attrs import index_text
+from tir_mlir.passes.lower.gpu.pipelines.zero_terms import product_factors
+from tir_mlir.passes.lower.op_attrs import index_text, is_nonnegative
 from tir_mlir.passes.lower.registry import location_text
 
 _TYPES = {"float16": "f16", "bfloat16": "bf16"}
@@ -51,14 +51,19 @@ def read_product(nest: ir.Operation, accumulators: Sequence[ir.Value]) -> Produc
     if len(stores) != 1 or accessed_memref(stores[0]) not in accumulators:
         return None
     store = stores[0]
-    factors = _factors(store)
+    factors = product_factors(store)
     if factors is None:
         return None
     loops = [Loop(op) for op in walk.parents(store) if is_loop(op) and walk.is_inside(op, nest)][::-1]
-    if any(isa(op, AffineIfOp) for op in walk.parents(store) if walk.is_inside(op, nest) and op != nest):
-        _refuse(store, "is under a condition", "decompose_reduction, and sizes that are multiples of the tiles")
     rows, columns = (_loop(index, loops, store) for index in walk.access_indices(store))
     depth = [loop for loop in loops if loop not in (rows, columns)]
+    guards = [op for op in walk.parents(store) if isa(op, AffineIfOp) and walk.is_inside(op, nest) and op != nest]
+    if not all(_is_unread(c, rows, columns, depth, store) for guard in guards for c in walk.constraints(guard)):
+        _refuse(
+            store,
+            "is under a condition, and what it leaves out is read, or more than zeros behind the end of both operands",
+            "decompose_reduction; and let the same condition be on what reads the sums",
+        )
     dtype = Buffer(accessed_memref(factors[0])).dtype
     if dtype not in _TYPES or Buffer(accessed_memref(factors[1])).dtype != dtype:
         _refuse(store, f"is of {dtype}; operands are both float16, or both bfloat16", "cast them to one of these")
@@ -86,25 +91,18 @@ def read_product(nest: ir.Operation, accumulators: Sequence[ir.Value]) -> Produc
     return Product(accessed_memref(store), columns.const_extent or 0, dtype, a, b)
 
 
-def _factors(store: ir.Operation) -> tuple[ir.Operation, ir.Operation] | None:
-    """The loads of both factors in `x[i] = x[i] + widen(a) * widen(b)`."""
-    sum_ = owner_op(AffineStoreOp(store).value)
-    if sum_.name != "arith.addf":
-        return None
-    parts = [owner_op(value) for value in sum_.operands]
-    old = [op for op in parts if isa(op, AffineLoadOp) and accessed_memref(op) == accessed_memref(store)]
-    product = [op for op in parts if op.name == "arith.mulf"]
-    if len(old) != 1 or len(product) != 1 or walk.access_indices(old[0]) != walk.access_indices(store):
-        return None
-    loads = [_widened_load(value) for value in product[0].operands]
-    return (loads[0], loads[1]) if loads[0] is not None and loads[1] is not None else None
-
-
-def _widened_load(value: ir.Value) -> ir.Operation | None:
-    op = owner_op(value)
-    if op.name == "arith.extf":
-        op = owner_op(op.operands[0])
-    return op if isa(op, AffineLoadOp) and defining_op(op.results[0], AffineLoadOp) is not None else None
+def _is_unread(constraint: Constraint, rows: Loop, columns: Loop, depth: Sequence[Loop], store: ir.Operation) -> bool:
+    """Whether the sums that a condition leaves out are read nowhere: what is in them does not matter."""
+    if constraint.is_eq or any(constraint.index.uses(loop.var) for loop in depth):
+        return False
+    for use in AffineStoreOp(store).memref.uses:
+        op = use.owner.operation
+        if isa(op, AffineLoadOp) and op.block != store.block:
+            row, column = walk.access_indices(op)
+            there = constraint.index.substitute({rows.var: row, columns.var: column}).simplify()
+            if not is_nonnegative(op, there):
+                return False
+    return True
 
 
 def _loop(index: Index, loops: Sequence[Loop], store: ir.Operation) -> Loop:

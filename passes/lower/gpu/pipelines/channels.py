@@ -33,7 +33,8 @@ from tir_mlir.passes.lower.gpu.conflicts import SharedAccess
 from tir_mlir.passes.lower.gpu.nests import KernelNest, perfect_nests
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import ONE_BLOCK, TILE_ALIGNMENT
 from tir_mlir.passes.lower.gpu.pipelines import mbarriers
-from tir_mlir.passes.lower.gpu.pipelines.tensor_boxes import TensorBox, column_of, read_box
+from tir_mlir.passes.lower.gpu.pipelines.tensor_boxes import TensorBox, read_box
+from tir_mlir.passes.lower.gpu.pipelines.zero_terms import drop_conditions
 from tir_mlir.passes.lower.gpu.thread_tags import TILE, is_tma_tile
 from tir_mlir.passes.lower.memory.strides import SWIZZLE_BYTES, SWIZZLED
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -114,6 +115,7 @@ class _Channel:
             self.barriers = ir.Operation.create("memref.alloc", [type_], [], facts).results[0]
         for op in self.nests:
             edit.prune(op, self.loop.op)
+        drop_conditions(self.loop, self.boxes)
         for box, planes in zip(self.boxes, self.planes, strict=True):
             _use_planes(box, planes, self._plane(Index.from_value(self.loop.var)))
 
@@ -315,8 +317,7 @@ def _no_sizes() -> ir.Attribute:
 
 def _use_planes(box: TensorBox, planes: ir.Value, plane: Index) -> None:
     """Read the plane of an iteration instead of the one tile."""
-    tile, column = box.tile, column_of(box.tile)
-    width = (tile.shape[column] or 1) // box.panels
+    tile, column, width = box.tile, box.column, box.shape[box.column]
     for op in dict.fromkeys(use.owner.operation for use in tile.value.uses):
         if isa(op, AffineLoadOp):
             indices = [walk.without_unit_loops(index) for index in walk.access_indices(op)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NoReturn
@@ -11,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Index, Loop, defining_op, dtypes, is_loop, step, walk
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.memory.strides import DIM_ALIGN, SWIZZLED
 from tir_mlir.passes.lower.op_attrs import index_text
@@ -29,8 +30,9 @@ SPANS = (128, 64, 32)
 @dataclass(frozen=True)
 class TensorBox:
     """A tile of an array: `box` elements along each dimension from `start` on, in row-major order in shared memory, in
-    `panels` one after the other along the last dimension, each in memory of `shape`. swizzle: the bytes of rows whose
-    units are permuted, 0: none. guarded: some elements are not copied by the program."""
+    `panels` one after the other along the last dimension, each in memory of `shape`. dims: of each dimension of the
+    array, that of the tile. column: the dimension of the tile along which elements are adjacent. swizzle: the bytes of
+    rows whose units are permuted, 0: none. guarded: some elements are not copied by the program."""
 
     store: ir.Operation
     tile: Buffer
@@ -38,10 +40,21 @@ class TensorBox:
     element_bytes: int
     box: tuple[int, ...]
     start: tuple[Index, ...]
+    dims: tuple[int | None, ...]
     swizzle: int
     panels: int
     shape: tuple[int, ...]
+    column: int
     guarded: bool
+
+    def outside(self, load: ir.Operation) -> list[Index]:
+        """For each dimension of the array, what is negative where a load of the tile reads the zero behind its end."""
+        indices, sizes = walk.access_indices(load), Buffer(self.source).shape
+        return [
+            ((size or 0) - 1 - start - indices[dim]).simplify()
+            for size, start, dim in zip(sizes, self.start, self.dims, strict=True)
+            if dim is not None
+        ]
 
     @property
     def panel_bytes(self) -> int:
@@ -78,7 +91,7 @@ def read_box(store: ir.Operation, nest: ir.Operation, guarded: bool) -> TensorBo
     source = Buffer(accessed_memref(load.op))
     loops = [Loop(op) for op in walk.parents(store) if is_loop(op) and walk.is_inside(op, nest)][::-1]
     axes = _axes(store, tile, {loop.var: loop for loop in loops})
-    box, start, used = [], [], []
+    extents, start, dims = _extents(tile), [], []
     for number, index in enumerate(walk.access_indices(load.op)):
         mine = [var for var in axes if index.uses(var)]
         if len(mine) > 1 or any(step(index, var) != 1 for var in mine):
@@ -88,20 +101,28 @@ def read_box(store: ir.Operation, nest: ir.Operation, guarded: bool) -> TensorBo
                 "plus a start",
                 "cache_read the buffer itself, and copy it by loops over its dimensions",
             )
-        used += mine
-        box.append(axes[mine[0]] if mine else 1)
+        dims.append(axes[mine[0]] if mine else None)
         start.append(index.substitute({var: Index.constant(0) for var in mine}).simplify())
-    if used != [var for var in axes if var in used] or len(used) != len(axes):
+    used = [dim for dim in dims if dim is not None]
+    if used != sorted(axes.values()):
         _refuse(
             store,
             f"the dimensions of {tile.name} are not those of {source.name} in their order; the TMA does not transpose",
             "cache_read without a layout of its own",
         )
+    if tile.rank == len(dims) and all(dim in (None, number) for number, dim in enumerate(dims)):
+        dims = list(range(tile.rank))  # a dimension of one element is that of the array, too
+    if any(extent != 1 and number not in dims for number, extent in enumerate(extents)):
+        _refuse(store, f"a tile of {tile.name} is read outside of what is copied", "copy as much as is read")
+    box = [1 if dim is None else extents[dim] for dim in dims]
     swizzle, panels = _panels(store, tile, box)
     box[-1] //= panels
     size = dtypes.bits(tile.dtype) // 8
-    shape = _panel_shape(tile, panels, size, _alignment(swizzle))
-    found = TensorBox(store, tile, source.value, size, tuple(box), tuple(start), swizzle, panels, shape, guarded)
+    column = max((number for number, extent in enumerate(extents) if extent != 1), default=0)
+    shape = _panel_shape(extents, column, panels, size, _alignment(swizzle))
+    found = TensorBox(
+        store, tile, source.value, size, tuple(box), tuple(start), tuple(dims), swizzle, panels, shape, column, guarded
+    )
     _check_source(found, source)
     return found
 
@@ -111,22 +132,30 @@ def _alignment(swizzle: int) -> int:
     return 8 * swizzle if swizzle else 128
 
 
-def column_of(tile: Buffer) -> int:
-    """The dimension of a tile along which elements are adjacent."""
-    return max(number for number, size in enumerate(tile.shape) if size != 1)
+def _extents(tile: Buffer) -> list[int]:
+    """The elements of a tile along each dimension that the loops of its loads ask for: a condition leaves some out at
+    the end of an array, and to copy them brings zeros."""
+    extents = [n or 1 for n in tile.shape]
+    for op in dict.fromkeys(use.owner.operation for use in tile.value.uses):
+        if isa(op, AffineLoadOp):
+            ranges = intervals.enclosing_ranges(op)
+            for number, index in enumerate(walk.access_indices(op)):
+                _, high = intervals.interval(walk.without_unit_loops(index), ranges)
+                extents[number] = max(extents[number], 1 if high is None else high + 1)
+    return extents
 
 
-def _panel_shape(tile: Buffer, panels: int, size: int, alignment: int) -> tuple[int, ...]:
+def _panel_shape(extents: Sequence[int], column: int, panels: int, size: int, alignment: int) -> tuple[int, ...]:
     """The memory of a panel: that of its elements, and rows that no one uses, so that the next one is aligned."""
-    shape = [n or 1 for n in tile.shape]
-    shape[column_of(tile)] //= panels
+    shape = list(extents)
+    shape[column] //= panels
     while prod(shape) * size % alignment:
         shape[0] += 1
     return tuple(shape)
 
 
 def _axes(store: ir.Operation, tile: Buffer, loops: dict[ir.Value, Loop]) -> dict[ir.Value, int]:
-    """The loops over the dimensions of a tile, each with its extent, in order; dimensions of one element have none."""
+    """The loops over the dimensions of a tile, each with its number; dimensions of one element have none."""
     axes: dict[ir.Value, int] = {}
     for number, (index, size) in enumerate(zip(walk.access_indices(store), tile.shape, strict=True)):
         if size == 1:
@@ -140,7 +169,7 @@ def _axes(store: ir.Operation, tile: Buffer, loops: dict[ir.Value, Loop]) -> dic
                 "by one loop",
                 "leave the loops of the copy as cache_read and compute_at make them",
             )
-        axes[loop.var] = size or 1
+        axes[loop.var] = number
     return axes
 
 

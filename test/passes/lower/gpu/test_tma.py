@@ -57,6 +57,29 @@ def test_products_of_warpgroups(size, tile, dtype, turned):
     run(warpgroups(size, tile=tile, dtype=dtype, turned=turned), size, dtype, turned)
 
 
+@pytest.mark.few(3)
+@pytest.mark.parametrize("specialize", [True, False])
+@pytest.mark.parametrize(
+    "size", [(130, 72, 104), (127, 64, 128), (17, 8, 8), (63, 104, 200), (65, 8, 64), (300, 200, 80)]
+)
+def test_ragged_products_of_warpgroups(size, specialize):
+    """Zeros behind the ends of arrays; conditions at stores only."""
+    tile = (64 if size[0] < 65 else 128, 64, 64)
+    sch = warpgroups(size, 3, specialize, tile)
+    run(sch, size)
+    assert sch.verify()
+
+
+def test_what_is_infinite_beside_zeros_is_kept_out():
+    """A row of A behind the end is multiplied by an infinite number: no row of C knows it."""
+    sch = warpgroups((100, 64, 72), tile=(128, 64, 64))
+    a, b = np.ones((100, 72), np.float16), np.ones((72, 64), np.float16)
+    b[71, 5] = np.inf
+    c = np.zeros((100, 64), np.float32)
+    interpret(sch, a, b, c, target="sm_90a")
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
 @pytest.mark.parametrize(("stages", "specialize", "wait"), [(3, True, "1"), (2, True, "0"), (3, False, "0")])
 def test_waits(stages, specialize, wait):
     """With a third tile, products run on into the next iteration; the tile of one before is freed in it."""
