@@ -12,7 +12,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis.shared_banks import BANK_BYTES, BANKS
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Func, apply, attrs, edit, walk
+from tir_mlir.dialect.ir import Buffer, Func, Index, apply, attrs, edit, walk
 from tir_mlir.dialect.ir.op_views import (
     AccessOp,
     AffineElementAccessOp,
@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir.op_views import (
 )
 from tir_mlir.passes.lower.gpu.lane_accesses import LaneAccess, element_bytes, linear_index
 from tir_mlir.passes.lower.gpu.nests import perfect_nests
+from tir_mlir.passes.lower.gpu.vectors import divisor
 from tir_mlir.passes.lower.memory.strides import SWIZZLE_BYTES, SWIZZLED
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
@@ -193,10 +194,7 @@ def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[
         attrs.put(memory.owner, ROWS, [n or 1 for n in buffer.shape])
     for op in users:
         with ir.InsertionPoint(op), op.location:
-            address = apply(linear_index(op, buffer))
-            for field in fields:
-                address = field.emit(address)
-            _access_at(op, memory, address)
+            _access_at(op, memory, _permuted(linear_index(op, buffer), fields))
     for other in [use.owner.operation for use in buffer.value.uses]:
         if isa(other, AlignedPointerOp):
             with ir.InsertionPoint(other), other.location:
@@ -204,6 +202,38 @@ def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[
                 edit.replace_uses(other.results[0], start)
         edit.drop(other)
     edit.drop(alloc)
+
+
+def _permuted(index: Index, fields: Sequence[AddressXor]) -> ir.Value:
+    """The permuted address of an index: what is a multiple of all bits that the fields read is added behind them, such
+    as the plane of a pipeline, so that addresses that differ by it share one xor."""
+    block = 1 << max(field.low + field.width + field.distance for field in fields)
+    whole, rest = Index.constant(0), Index.constant(0)
+    for term in _terms(index):
+        number = term.as_constant()
+        if number is not None:
+            whole, rest = whole + number // block * block, rest + number % block
+        elif divisor(term.expr) % block == 0:
+            whole = whole + term
+        else:
+            rest = rest + term
+    address = apply(rest.simplify())
+    for field in fields:
+        address = field.emit(address)
+    whole = whole.simplify()
+    return address if whole.as_constant() == 0 else arith.addi(address, apply(whole))
+
+
+def _terms(index: Index) -> list[Index]:
+    """The summands of an index, products of a sum and a number multiplied out."""
+    expr = index.expr.maybe_downcast()
+    if isinstance(expr, ir.AffineAddExpr):
+        return [term for part in (expr.lhs, expr.rhs) for term in _terms(Index(part, index.values))]
+    if isinstance(expr, ir.AffineMulExpr):
+        factor = expr.rhs.maybe_downcast()
+        if isinstance(factor, ir.AffineConstantExpr):
+            return [term * factor.value for term in _terms(Index(expr.lhs, index.values))]
+    return [index]
 
 
 def _access_at(op: ir.Operation, memory: ir.Value, address: ir.Value) -> None:

@@ -121,7 +121,7 @@ def _condition_for_all_lanes(condition: Constraint, loop: Loop) -> Constraint | 
         return Constraint(first, condition.is_eq)
     width = loop.const_extent or 0
     # first - 0 >= 0, ..., first - (width - 1) >= 0: all or none, as first + 1 is a multiple of the width
-    same = by == -1 and not condition.is_eq and _divisor((first + 1).simplify().expr) % width == 0
+    same = by == -1 and not condition.is_eq and divisor((first + 1).simplify().expr) % width == 0
     return Constraint(first) if same else None
 
 
@@ -201,7 +201,7 @@ class _Lanes:
             return 1
         first = [index.substitute({self.loop.var: self.loop.lower}) for index in indices]
         start = gcd(
-            offset, *(_divisor(index.expr) * max(s, 0) for index, s in zip(first, strides, strict=True) if s > 0)
+            offset, *(divisor(index.expr) * max(s, 0) for index, s in zip(first, strides, strict=True) if s > 0)
         )
         if any(s < 0 for s in strides[:-1]):  # a stride that is not known
             return 1
@@ -242,14 +242,14 @@ def _pack_lanes(lanes: Sequence[ir.Value], type_: ir.Type) -> ir.Value:
     return ir.Operation.create("vector.from_elements", [type_], list(lanes)).results[0]
 
 
-def _divisor(expr: ir.AffineExpr) -> int:
+def divisor(expr: ir.AffineExpr) -> int:
     """A number that divides all values of an expression; 0 if it is 0."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineConstantExpr):
         return abs(expr.value)
     if not isinstance(expr, ir.AffineBinaryExpr):
         return 1
-    lhs, rhs = _divisor(expr.lhs), _divisor(expr.rhs)
+    lhs, rhs = divisor(expr.lhs), divisor(expr.rhs)
     if isinstance(expr, ir.AffineAddExpr):
         return gcd(lhs, rhs)
     if isinstance(expr, ir.AffineMulExpr):

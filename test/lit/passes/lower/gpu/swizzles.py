@@ -27,3 +27,31 @@ def transposed(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"
                     with T.block("B"):
                         vi, vj = T.axis.remap("SS", [i, j])
                         B[vi, vj] = S[vj, vi]
+
+
+# Two tiles in one buffer: the second begins at a multiple of all bits that the xor reads, and is added behind it.
+# CHECK-LABEL: func.func @two_tiles
+# CHECK: memref.alloc() {{.*}} : memref<2048xf32, "shared">
+# CHECK: %[[A:.*]] = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>
+# CHECK: %[[X:.*]] = arith.xori %[[A]]
+# CHECK: %[[P:.*]] = affine.apply affine_map<(d0) -> (d0 * 1024)>
+# CHECK: %[[AT:.*]] = arith.addi %[[X]], %[[P]]
+# CHECK: memref.store %{{.*}}, %{{.*}}[%[[AT]]]
+@T.prim_func
+def two_tiles(A: T.Buffer((2, 32, 32), "float32"), B: T.Buffer((2, 32, 32), "float32")):
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("tile"):
+            S = T.alloc_buffer((2, 32, 32), "float32", scope="shared")
+            for n in range(2):
+                for i in T.thread_binding(32, thread="threadIdx.y"):
+                    for j in T.thread_binding(32, thread="threadIdx.x"):
+                        with T.block("S"):
+                            vn, vi, vj = T.axis.remap("SSS", [n, i, j])
+                            T.block_attr({"swizzle": [0]})
+                            S[vn, vi, vj] = A[vn, vi, vj]
+            for n in range(2):
+                for i in T.thread_binding(32, thread="threadIdx.y"):
+                    for j in T.thread_binding(32, thread="threadIdx.x"):
+                        with T.block("B"):
+                            vn, vi, vj = T.axis.remap("SSS", [n, i, j])
+                            B[vn, vi, vj] = S[vn, vj, vi]
