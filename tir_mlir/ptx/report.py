@@ -150,7 +150,7 @@ def _counter(row: AccessCount, size: int) -> Callable[[Lanes, np.ndarray], None]
         relative = address - (int(address[0]) & -unit)
         slices = isinstance(lanes, slice) and isinstance(last_lanes, slice)
         same_lanes = lanes is last_lanes or (slices and lanes == last_lanes)
-        if not (same_lanes and pattern is not None and np.array_equal(relative, pattern)):
+        if not (same_lanes and pattern is not None and (relative == pattern).all()):
             warps = _warps(lanes, len(address))
             result = count(warps, relative, size)
             last_lanes, pattern = lanes, relative
