@@ -25,7 +25,7 @@ from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import AnyTarget, Target, resolved
+from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.targets.registry import back_end_of
 from tir_mlir.targets.stages import BuildOptions, Compilation, compile_program, library_names, refuse_options
 
@@ -42,7 +42,7 @@ class _ModelSource(Protocol[M_co]):
 
     def build_model(
         self,
-        target: str | Target = "llvm",
+        target: str | AnyTarget = "llvm",
         *,
         weights: str | None = None,
         threads: int | None = None,
@@ -56,7 +56,7 @@ class _ModelSource(Protocol[M_co]):
 @overload
 def build(
     mod: _ModelSource[M_co],
-    target: str | Target = "llvm",
+    target: str | AnyTarget = "llvm",
     *,
     libs: Sequence[str | Path] = (),
     cache: bool = True,
@@ -114,6 +114,8 @@ def build(
     target = resolved(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(target, driver=driver != "jit", checked=checked, verify=verify)
+        if not target.is_cpu:
+            _refuse_for_kernels(target, threads=threads is not None, libs=bool(libs), optimize=optimize == "fast")
         more = {} if optimize is None else {"optimize": optimize}
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
     _refuse_for_programs(threads, weights, optimize)
@@ -206,6 +208,13 @@ def _refuse_for_graphs(target: AnyTarget, **options: bool) -> None:
             raise BuildError(f"{name} is not for graphs; fix: leave it out")
     if not target.is_cpu and target.kind not in GRAPH_TARGETS:
         raise BuildError(f'{target.chip} is not for graphs; fix: leave target out, for this CPU, or target="cuda"')
+
+
+def _refuse_for_kernels(target: AnyTarget, **options: bool) -> None:
+    """Raise BuildError for options of graphs that change code for CPUs only."""
+    for name, is_used in options.items():
+        if is_used:
+            raise BuildError(f"{name} is for CPUs, and {target.chip} is a GPU; fix: leave it out")
 
 
 def _module(mod: object) -> ir.Module:

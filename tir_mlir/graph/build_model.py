@@ -36,7 +36,7 @@ from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.scheduled_programs import built_as_given
-from tir_mlir.target import Target
+from tir_mlir.target import AnyTarget, Target
 from tir_mlir.targets.stages import FULL, BuildOptions, Stage, StageValues, library_names
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ PER_ELEMENT = re.compile(r": (per_element|one_thread)\b")
 @implement(Graph.build_model)
 def build_model(
     graph: Graph,
-    target: Target | str = "llvm",
+    target: AnyTarget | str = "llvm",
     *,
     weights: str | None = None,
     threads: int | None = None,

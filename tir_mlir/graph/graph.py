@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tir_mlir.graph.precision.rounding import Calibration, OutputErrors, Rounding
     from tir_mlir.interpreter import Report
     from tir_mlir.ptx.program import ProgramReport
-    from tir_mlir.target import AnyTarget, Target
+    from tir_mlir.target import AnyTarget
     from tir_mlir.visual.svg import Picture
 
 
@@ -95,7 +95,7 @@ class Graph:
     @extension_point
     def build_model(
         self,
-        target: Target | str = "llvm",
+        target: AnyTarget | str = "llvm",
         *,
         weights: str | None = None,
         threads: int | None = None,

@@ -24,7 +24,7 @@ from tir_mlir.graph.transforms.lift_weights import weights_graph
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
-from tir_mlir.target import Target, chosen
+from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.targets.stages import FULL, BuildOptions, optimize_option
 
 GRAPH_PASSES: dict[str, ModulePass] = {}
@@ -82,9 +82,9 @@ def _register_transform(name: str, help_: str, transform: Transform) -> None:
     graph_pass(name, help_, transform)(transform)
 
 
-def _target(text: str) -> Target | str:
+def _target(text: str) -> AnyTarget | str:
     """A target by its name. Errors: TirError."""
-    return "llvm" if text in ("", "llvm") else chosen(text)
+    return "llvm" if text in ("", "llvm") else resolved(text)
 
 
 def _threads(text: str) -> int | None:

@@ -15,6 +15,7 @@ from contest import WrongResult
 from measure import Stats
 from tir_mlir import build, from_torch
 from tir_mlir.examples import models
+from tir_mlir.graph.device.device_model import DeviceModel
 from tir_mlir.target import CUDA
 
 NAMES = ("mlp-64", "bert-base", "resnet50", "gpt2-decode")
@@ -41,6 +42,7 @@ def _model(name: str, target: CUDA, torch: Any) -> list[Cost]:
         warnings.simplefilter("ignore")  # of functions by elements: the time tells
         model = build(from_torch(example.model, example.inputs), target=target)
     took = time.process_time() - start
+    assert isinstance(model, DeviceModel)
     inputs = [each.cuda() for each in example.inputs]
     _check(name, _arrays(model(*inputs)), expected)
     theirs = example.model.cuda()

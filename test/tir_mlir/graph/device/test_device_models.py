@@ -158,6 +158,13 @@ def test_other_targets_are_refused():
         build(mlp(), target="opencl")
 
 
+@pytest.mark.parametrize("option", [{"threads": 2}, {"libs": ["libm.so.6"]}, {"optimize": "fast"}])
+def test_options_of_cpus_are_refused(option):
+    (name,) = option
+    with pytest.raises(BuildError, match=f"{name} is for CPUs, and sm_80 is a GPU; fix: leave it out"):
+        build(mlp(), target="sm_80", **option)
+
+
 def test_a_model_on_a_gpu_is_neither_profiled_nor_exported(tmp_path):
     model = built(mlp())
     with pytest.raises(BuildError, match=r"fix: model.report\(\)"):
