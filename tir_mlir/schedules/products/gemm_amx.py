@@ -13,16 +13,16 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.grouped_packing import (
+    computed_rows,
     copy_groups,
     copy_operand,
     copy_rows,
-    is_copy,
     lay_out,
     lay_out_groups,
     lay_out_rows,
     vectorize_rows,
 )
-from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, inline, merge_epilogue
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, merge_epilogue
 from tir_mlir.target import Target
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class TileGemm:
         """Copy the left operand, or compute it where it is patches of an image: for a pair of tiles, or as a whole
         where all blocks of columns read it."""
         sch, what = self.sch, self.what
-        patches, sharing = self._computed_rows(lhs, tiles), self.threads if self.blocks > 1 else 1
+        patches, sharing = computed_rows(sch, what.left, lhs, tiles), self.threads if self.blocks > 1 else 1
         rows = patches if lhs is None else lhs
         if rows is None:
             return
@@ -199,16 +199,6 @@ class TileGemm:
         read = block_info(self.sch, self.block).reads[operand.position].buffer.name
         in_place = read == operand.name and operand.axes[-1] == self.what.k
         return None if in_place else copy_operand(self.sch, self.block, operand)
-
-    def _computed_rows(self, lhs: BlockHandle | None, tiles: BlockHandle) -> BlockHandle | None:
-        """The block that computes the left operand from an array, for this product alone: it is inlined into the copy,
-        if there is one. None if the operand is a parameter, or is computed otherwise. tiles: what loads it."""
-        sch, name = self.sch, self.what.left.name
-        reader = tiles if lhs is None else lhs
-        found = [p for p in sch.get_producers(reader) if name in map(str, block_info(sch, p).writes)]
-        if len(found) != 1 or not is_copy(sch, found[0]):
-            return None
-        return lhs if lhs is not None and inline(sch, found[0]) else None if lhs is not None else found[0]
 
     def _group_terms(self) -> None:
         """Split the reduction iter into groups: k -> (k // group, k % group), the innermost two."""

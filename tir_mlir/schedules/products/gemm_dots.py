@@ -14,6 +14,7 @@ from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.operand_types import store_as
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.grouped_packing import (
+    computed_rows,
     copy_operand,
     pack_groups,
     pack_rows,
@@ -102,6 +103,7 @@ def dot_gemm(
             return False
         rhs = copy_operand(sch, block, what.right)
     lhs, sums = _left_copy(sch, block, what, dot)
+    in_rows = computed_rows(sch, what.left, lhs) is not None or what.left.axes[-1] == what.k
     write_back = write_back_of(sch, block, what)
     in_place = epilogue is None or merge_epilogue(sch, write_back, epilogue)
     batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0 = _tile_block(sch, block, what, plan, dot)
@@ -113,7 +115,7 @@ def dot_gemm(
     _compute_at(sch, [lhs], rows)
     _compute_at(sch, [rhs] if sums is None else [sums, rhs], columns)
     sharing = 1 if plan.by_columns else threads
-    pack_rows(sch, lhs, what, dot.group, threads if plan.by_columns else 1)
+    pack_rows(sch, lhs, what, dot.group, threads if plan.by_columns else 1, in_rows)
     if rhs is not None:
         pack_groups(sch, rhs, what, plan.vectors * dot.lanes, dot.group, sharing)
     if sums is not None:

@@ -10,6 +10,7 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.packing import SQUARE
+from tir_mlir.schedules.steps import inline
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
@@ -31,6 +32,23 @@ def is_copy(sch: Schedule, block: BlockHandle) -> bool:
     (written, *others), kinds = info.writes, {it.kind for it in info.iter_vars}
     alone = len(info.reads) == 1 and not others and len(sch.get_consumers(block)) == 1
     return alone and kinds == {"S"} and info.reads[0].buffer.dtype == written.buffer.dtype
+
+
+def computed_rows(
+    sch: Schedule, operand: ContractionOperand, copy: BlockHandle | None, reader: BlockHandle | None = None
+) -> BlockHandle | None:
+    """The block that computes an operand from an array, for a product alone, such as patches of an image: it is inlined
+    into the copy of the operand, if there is one, which then is returned. None if the operand is a parameter, or is
+    computed otherwise. reader: what reads the operand where nothing copies it."""
+    last = copy if copy is not None else reader
+    if last is None:
+        return None
+    found = [p for p in sch.get_producers(last) if operand.name in map(str, block_info(sch, p).writes)]
+    if len(found) != 1 or not is_copy(sch, found[0]):
+        return None
+    if copy is None:
+        return found[0]
+    return copy if inline(sch, found[0]) else None
 
 
 WIDE = 64
@@ -70,10 +88,15 @@ def write_back_of(sch: Schedule, block: BlockHandle, what: Contraction) -> Block
     return sch.get_consumers(block)[0]
 
 
-def pack_rows(sch: Schedule, packed: BlockHandle, what: Contraction, group: int, threads: int = 1) -> None:
-    """Pack the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
+def pack_rows(
+    sch: Schedule, packed: BlockHandle, what: Contraction, group: int, threads: int = 1, in_rows: bool = False
+) -> None:
+    """Pack the left operand with the reduction contiguous; transpose it in registers, by squares, if needed. in_rows:
+    terms are adjacent in what is read, and copied in vectors."""
     lay_out_rows(sch, packed, what)
     copy_rows(sch, packed, what, group, threads)
+    if in_rows:
+        vectorize_rows(sch, packed)
 
 
 def lay_out_rows(sch: Schedule, packed: BlockHandle, what: Contraction) -> None:
