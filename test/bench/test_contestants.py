@@ -13,7 +13,18 @@ from contest import OURS, check
 from peak import chains, code
 from roofline import Point, Roofs
 from tir_mlir import target
-from works import chapter, convolutions, halves, integers, operators, products, programs, quantized, rowwise
+from works import (
+    chapter,
+    convolutions,
+    halves,
+    integer_convolutions,
+    integers,
+    operators,
+    products,
+    programs,
+    quantized,
+    rowwise,
+)
 
 SMALL = [
     products.product("nn", (17, 15, 9), 1, ()),
@@ -28,6 +39,11 @@ SMALL = [
     convolutions.layer(4, 8, 8, 1, 1, 0),
     rowwise.softmax(4, 17, 1),
     rowwise.layer_norm(4, 17, 1),
+    integer_convolutions.layer(1, 5, 15, 5, 1, 2),
+    integer_convolutions.layer(3, 8, 17, 7, 2, 3),
+    integer_convolutions.layer(3, 16, 9, 3, 1, 1),
+    integer_convolutions.layer(20, 33, 9, 3, 1, 1),
+    integer_convolutions.layer(64, 16, 8, 3, 2, 1),
     rowwise.product_relu(16, 1),
     rowwise.chain(4, 17, 1),
     chapter.tensorized(32, "MLIR", ()),

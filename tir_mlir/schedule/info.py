@@ -6,13 +6,15 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.analysis.regions import regions
-from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, only_reads
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, only_reads, used_dims
 from tir_mlir.dialect.ir.index import compose
 from tir_mlir.dialect.ir.memo import ENTRIES
+from tir_mlir.dialect.presburger import linear_terms
 
 _KINDS = {"serial": 0, "parallel": 1, "vectorized": 2, "unrolled": 3}  # the numbers of TVM's ForKind
 _THREAD = 4
@@ -81,11 +83,14 @@ class RegionInfo(str):
     region: tuple[RangeInfo, ...]
     axes: tuple[tuple[str, ...], ...]
     _mins: tuple[tuple[ir.AffineExpr, int], ...]  # with the number of values; without these: it outlives the program
+    _names: tuple[tuple[str, ...], ...]  # of the iters that are the values of `_mins`; "" for others
 
     @staticmethod
     def from_region(region: Region, block: Block) -> RegionInfo:
         info = RegionInfo(region.buffer.name)
         info._mins = tuple((low.expr, len(low.values)) for low in region.mins)
+        names = {it.var: it.name for it in block.iters}
+        info._names = tuple(tuple(names.get(value, "") for value in low.values) for low in region.mins)
         info.buffer = _buffer(region.buffer)
         info.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
         info.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))
@@ -98,6 +103,42 @@ class RegionInfo(str):
             return None
         with low.context:
             return compose(low, [Index.constant(value)]).as_constant()
+
+    def steps(self, name: str, extent: int) -> list[int] | None:
+        """How far apart in memory what an iter reads and what its next value reads are, for each value but the last.
+        None for symbolic shapes, if it depends on other iters, and for indices below 0, which a condition excludes."""
+        places, stride = np.zeros(extent, np.int64), 1
+        for (low, _), names, size in list(zip(self._mins, self._names, self.buffer.shape, strict=True))[::-1]:
+            values = np.zeros(extent, np.int64)
+            terms, constant = linear_terms(low)
+            for term, factor in terms.items():
+                used = {names[position] for position in used_dims(term)}
+                if used == {name}:
+                    values += factor * _evaluate(term, np.arange(extent))
+                elif name in used:
+                    return None
+            places += stride * values
+            if size is None or constant < 0:
+                return None
+            stride *= size
+        return np.diff(places).tolist()
+
+
+def _evaluate(expr: ir.AffineExpr, values: np.ndarray) -> np.ndarray:
+    """An expression of one dimension, for many values of it."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return np.full_like(values, expr.value)
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return values
+    lhs, rhs = _evaluate(expr.lhs, values), _evaluate(expr.rhs, values)
+    if isinstance(expr, ir.AffineAddExpr):
+        return lhs + rhs
+    if isinstance(expr, ir.AffineMulExpr):
+        return lhs * rhs
+    if isinstance(expr, ir.AffineModExpr):
+        return lhs % rhs
+    return -(-lhs // rhs) if isinstance(expr, ir.AffineCeilDivExpr) else lhs // rhs
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@
 # CHECK:         [[R:gv.*]]: {{.*}} = R.nn.patches(x, {{.*}}kernel=[3, 3]{{.*}}pad_value=5
 # CHECK:         [[P:gv.*]]: {{.*}} = R.nn.dense([[R]], {{.*}}, out_dtype="int32")
 # CHECK:         R.reshape([[P]], shape=[1, 8, 8, 32])
+# AVX2-LABEL: def main(
 from tir_mlir.graph import script as R
 
 
@@ -37,6 +38,26 @@ def main(x: R.Tensor((1, 8, 8, 64), "uint8"), w: R.Tensor((128, 32, 3, 3), "int8
     R.func_attr({"weights": {"w": "w"}})
     with R.dataflow():
         gv = R.nn.conv2d(x, w, groups=2, data_layout="NHWC", out_dtype="int32")
+        R.output(gv)
+    return gv
+
+# -----
+
+# Few channels are copied with those of the pixels beside them: filled up to 4 for tiles, and rows to 64 terms.
+# CHECK-LABEL: def main(
+# CHECK:         R.reshape({{.*}}, shape=[1, 22, 11, 8])
+# CHECK:         R.nn.patches({{.*}}kernel=[7, 4]{{.*}}multiple=64
+# AVX2-LABEL: def main(
+# AVX2:         R.reshape({{.*}}, shape=[1, 22, 11, 6])
+# AVX2:         R.nn.patches({{.*}}kernel=[7, 4]{{.*}}multiple=1
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(x: R.Tensor((1, 16, 16, 3), "uint8"), w: R.Tensor((32, 3, 7, 7), "int8")):
+    R.func_attr({"weights": {"w": "w"}})
+    with R.dataflow():
+        gv = R.nn.conv2d(x, w, strides=[2, 2], padding=[3, 3, 3, 3], data_layout="NHWC", out_dtype="int32")
         R.output(gv)
     return gv
 

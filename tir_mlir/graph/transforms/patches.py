@@ -13,16 +13,18 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import NodeCall, Rewriter, Rule, apply_rules, is_op, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
-from tir_mlir.schedules.products.short_numbers import groups_together, multiplies
+from tir_mlir.schedules.products.short_numbers import groups_together, has_tiles, multiplies
 from tir_mlir.target import Target, chosen
 
 if TYPE_CHECKING:
     from tir_mlir.graph.operators.attributes import PlainAttribute
 
-GROUP = 512
-"""Bits of the terms of a sum that instructions take at once: long rows of patches are filled up to a multiple of it."""
+TILE, DOT = 512, 32
+"""Bits of the terms of a sum that a product of tiles, or a dot product, takes at once: long rows of patches are filled
+up to a multiple of it."""
 CELL = 4
-"""Channels of an image that are copied at once: images with fewer are filled up to it."""
+"""Channels of an image that are copied at once: images with fewer are filled up to it, for dot products only if pieces
+of rows are no multiple of it else."""
 
 
 def patches(graph: Graph, target: Target | str = "llvm") -> Graph:
@@ -72,13 +74,18 @@ def _product(call: NodeCall, target: Target) -> ir.Value | None:
     if attrs["groups"] != 1:
         return _of_groups(call, window, target)
     last = call.emit("permute_dims", [kernel], {"axes": [0, 2, 3, 1]})
+    types = (call.type_of(image).dtype, call.type_of(kernel).dtype, call.struct_info.dtype)
+    tiles = has_tiles(target, *types[:2], types[2] if types[2] == "int32" else "float32")
     strides, padding = (every(attrs[name], count) for name, count in (("strides", 2), ("padding", 4)))
     if window["kernel"] == strides == [1, 1] and not any(padding):
         rows = call.reshape(image, [prod(int(size) for size in shape[:3]), int(weight[1])])
     else:
         if int(weight[1]) < CELL and every(attrs["dilation"], 2)[1] == 1:
-            image, last, window = _in_cells(call, image, last, window, strides, padding)
-        length, group = prod(int(size) for size in call.shape_of(last)[1:]), GROUP // bits(call.type_of(image).dtype)
+            piece = strides[1] * int(weight[1]) * -(-int(weight[3]) // strides[1])
+            least = CELL if tiles or piece % CELL else 0
+            image, last, window = _in_cells(call, image, last, window, (strides, padding), least)
+        length = prod(int(size) for size in call.shape_of(last)[1:])
+        group = (TILE if tiles else DOT) // bits(call.type_of(image).dtype)
         multiple = group if length > group and length % group else 1
         rows = call.emit("nn.patches", [image], {**window, "multiple": multiple})
     matrix = _pad_kernel_rows(call, last, int(call.shape_of(rows)[1]))
@@ -94,7 +101,7 @@ def _of_groups(call: NodeCall, window: Mapping[str, PlainAttribute], target: Tar
     if each is None or call.struct_info.dtype != "int32":
         return None
     parts, length, of_group = groups // each, prod(taps) * each * inputs, outputs // groups
-    multiple = GROUP // bits(of_image)
+    multiple = TILE // bits(of_image)
     rows = call.emit("nn.patches", [image], {**window, "multiple": multiple, "parts": parts})
     weight = diagonal_weights(call, kernel, groups, each)
     weight = call.reshape(weight, [parts, length, each * of_group])
@@ -135,27 +142,30 @@ def _in_cells(
     image: ir.Value,
     kernel: ir.Value,
     window: Mapping[str, PlainAttribute],
-    strides: list[int],
-    padding: list[int],
+    moves: tuple[list[int], list[int]],
+    least: int,
 ) -> tuple[ir.Value, ir.Value, dict[str, PlainAttribute]]:
-    """An image with few channels, padded, with cells of `CELL` channels a pixel, as many pixels in one as the window
-    moves on: patches are copied cell by cell. And the kernel and the window for it.
+    """An image with few channels, padded, with cells of at least `least` channels a pixel, as many pixels in one as the
+    window moves on: patches are copied in pieces of adjacent cells. And the kernel and the window for it. moves:
+    strides and padding.
 
         (1, 224, 224, 3), (64, 7, 7, 3), stride 2   ->   (1, 230, 115, 8), (64, 7, 4, 8), stride 1 along rows
     """
+    strides, padding = moves
     (_, high, wide, channels), (outputs, tall, broad, _) = map(call.shape_of, (image, kernel))
     step, (top, left, bottom, right) = strides[1], padding
     cells = -(-int(broad) // step)
     columns = (int(wide) + left + right - int(broad)) // step + cells
     more = columns * step - int(wide) - left
-    fill = {"pad_width": [0, 0, top, bottom, left, max(0, more), 0, CELL - int(channels)]}
+    own = max(least, int(channels))
+    fill = {"pad_width": [0, 0, top, bottom, left, max(0, more), 0, own - int(channels)]}
     padded = call.emit("nn.pad", [image], {**fill, "pad_value": window["pad_value"]})
     if more < 0:  # the window does not reach the last pixels
         padded = call.emit("strided_slice", [padded], {"axes": [2], "begin": [0], "end": [columns * step]})
     wider = call.emit(
-        "nn.pad", [kernel], {"pad_width": [0, 0, 0, 0, 0, cells * step - int(broad), 0, CELL - int(channels)]}
+        "nn.pad", [kernel], {"pad_width": [0, 0, 0, 0, 0, cells * step - int(broad), 0, own - int(channels)]}
     )
-    cell = step * CELL
+    cell = step * own
     view = call.reshape(padded, [call.shape_of(image)[0], int(high) + top + bottom, columns, cell])
     taps = {"kernel": [int(tall), cells], "strides": [strides[0], 1], "padding": 0}
     return view, call.reshape(wider, [outputs, tall, cells, cell]), {**window, **taps}

@@ -72,12 +72,21 @@ def vectorize_rows(sch: Schedule, copy: BlockHandle) -> None:
 
 
 def _adjacent(info: BlockInfo, length: int) -> int:
-    """How many elements of a row that is copied are adjacent in what is read, wherever a multiple of them begins: the
-    row, or, of patches, what divides the channels of a pixel, or of a part of them, and the row."""
+    """The longest pieces of a row that is copied, WIDE elements at most, whose elements are adjacent in what is read:
+    of patches, channels of a pixel and of those beside it. Without constant shapes, a part of the channels."""
     read, sizes = info.reads[0], {it.name: it.dom.extent or 1 for it in info.iter_vars}
     last, (*_, row) = read.axes[-1], (it.name for it in info.iter_vars)
     source = (read.buffer.shape[-1] or 1) // prod(sizes[a] for a in last if a != row)
-    return length if length <= source else gcd(length, source)
+    if length <= source:
+        return length
+    steps = read.steps(row, length)
+    if steps is None:
+        return gcd(length, source)
+    return max(
+        n
+        for n in range(1, WIDE + 1)
+        if length % n == 0 and all(steps[i] == 1 for i in range(length - 1) if (i + 1) % n)
+    )
 
 
 def write_back_of(sch: Schedule, block: BlockHandle, what: Contraction) -> BlockHandle:
@@ -95,7 +104,7 @@ def pack_rows(
     terms are adjacent in what is read, and copied in vectors."""
     lay_out_rows(sch, packed, what)
     copy_rows(sch, packed, what, group, threads)
-    if in_rows:
+    if in_rows and extent_of(sch, sch.get_loops(packed)[-1]) is not None:
         vectorize_rows(sch, packed)
 
 

@@ -9,9 +9,13 @@ from tir_mlir.target import Target
 
 def multiplies(target: Target, left: str, right: str, sums: str) -> bool:
     """Whether products of these types, summed in a wider one, have instructions: of tiles, or dot products."""
+    return has_tiles(target, left, right, sums) or dot_product(target, left, right, sums) is not None
+
+
+def has_tiles(target: Target, left: str, right: str, sums: str) -> bool:
+    """Whether products of these types are products of tiles."""
     unit = tile_dot(left, right, sums)
-    of_tiles = unit is not None and target.has("amx-tile", unit.needs)
-    return of_tiles or dot_product(target, left, right, sums) is not None
+    return unit is not None and target.has("amx-tile", unit.needs)
 
 
 MOST = 32
