@@ -92,7 +92,7 @@ PARTS: dict[str, str] = {
     "passes.lower.direct": "lower",
     "passes.lower.gpu": "lower lower.blocks lower.loops lower.memory lower.vector",
     "passes.lower.gpu.grids": "lower lower.blocks lower.gpu",
-    "passes.lower.gpu.matrices": "lower lower.gpu lower.gpu.nvvm lower.gpu.pipelines lower.memory lower.vector",
+    "passes.lower.gpu.matrices": "lower lower.gpu lower.gpu.nvvm lower.gpu.pipelines lower.memory",
     "passes.lower.gpu.nvvm": "lower lower.gpu.outline lower.llvm",
     "passes.lower.gpu.outline": "lower lower.gpu",
     "passes.lower.gpu.pipelines": "lower lower.gpu lower.gpu.outline lower.memory",

@@ -52,7 +52,7 @@ def lower_mma(call: MatrixCall, features: frozenset[str]) -> None:
         if call.name == "tvm_load_matrix_sync":
             _load(call, taken, memory, features)
         else:
-            _move(call, taken, memory, _store_element)
+            _store(call, taken, memory, features)
 
 
 def _fill(call: MatrixCall) -> None:
@@ -128,7 +128,7 @@ def _rounded(value: ir.Value, dtype: str, scope: str) -> ir.Value:
     return arith.bitcast(value.type, bits)
 
 
-# --- ldmatrix ---------------------------------------------------------------------------------------------------------
+# --- ldmatrix, stmatrix -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _load(call: MatrixCall, taken: TakenFragment, memory: TakenMemory, features:
         _move(call, taken, memory, _load_element)
         return
     call.check_rows(memory)
-    matrices = list(_matrices(taken, *order))
+    matrices = list(_matrices(taken, order[0], taken.of.dtype))
     while matrices:
         count = next(n for n in (4, 2, 1) if n <= len(matrices) and _is_linear(matrices[:n]))
         _emit_ldmatrix(call, taken, memory, matrices[:count], order[1])
@@ -171,11 +171,11 @@ def _ldmatrix_order(layout: FragmentLayout | None, dtype: str) -> tuple[tuple[in
     return None
 
 
-def _matrices(taken: TakenFragment, order: tuple[int, ...], trans: bool) -> Iterator[_Matrix]:
-    """The matrices of all tiles, in the order of registers."""
+def _matrices(taken: TakenFragment, order: tuple[int, ...], dtype: str) -> Iterator[_Matrix]:
+    """The matrices of all tiles, in the order of registers. dtype: of the elements in memory."""
     height, width = taken.of.tile
-    columns = ROW_BYTES * 8 // dtypes.bits(taken.of.dtype)
-    across, unit = width // columns, 32 // dtypes.bits(taken.of.dtype)
+    columns = ROW_BYTES * 8 // dtypes.bits(dtype)
+    across, unit = width // columns, 32 // dtypes.bits(dtype)
     for row, column in product(range(taken.rows), range(taken.columns)):
         for place, matrix in enumerate(order):
             down, beside = divmod(matrix, across)
@@ -193,10 +193,47 @@ def _is_linear(matrices: Sequence[_Matrix]) -> bool:
     return all(d[n] - c[n] == b[n] - a[n] for n in (0, 1))
 
 
+def _store(call: MatrixCall, taken: TakenFragment, memory: TakenMemory, features: frozenset[str]) -> None:
+    """Store sums: as halves to shared memory by `stmatrix`, where there is one, else by each lane."""
+    bits, shared = dtypes.bits(memory.buffer.dtype), is_shared(memory.buffer)
+    order = _ldmatrix_order(taken.of.layout, memory.buffer.dtype) if bits == 16 else None
+    if order is None or not shared or "stmatrix" not in features or memory.stride * bits % (ROW_BYTES * 8):
+        _move(call, taken, memory, _store_element)
+        return
+    matrices = list(_matrices(taken, order[0], memory.buffer.dtype))
+    while matrices:
+        count = next(n for n in (4, 2, 1) if n <= len(matrices) and _is_linear(matrices[:n]))
+        _emit_stmatrix(call, taken, memory, matrices[:count])
+        matrices = matrices[count:]
+
+
+def _emit_stmatrix(call: MatrixCall, taken: TakenFragment, memory: TakenMemory, matrices: Sequence[_Matrix]) -> None:
+    """One `stmatrix`: a conversion stands for the exchange of rows that lanes store."""
+    i32, dtype = ir.IntegerType.get_signless(32), memory.buffer.dtype
+    parts = llvm.mlir_undef(ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * len(matrices))})>"))
+    for n, matrix in enumerate(matrices):
+        values = [create.load(taken.of.registers, [matrix.number, matrix.register + e]) for e in range(2)]
+        halves = [create.convert(value, dtype, taken.of.dtype) for value in values]
+        pair = vector.from_elements(ir.VectorType.get([2], dtypes.to_mlir(dtype)), halves)
+        parts = llvm.insertvalue(parts, llvm.bitcast(i32, pair), [n])
+    row = ir.VectorType.get([ROW_BYTES // 2], dtypes.to_mlir(dtype))
+    mark = {LDMATRIX: ir.BoolAttr.get(False)}
+    line = ir.Operation.create("builtin.unrealized_conversion_cast", [row], [parts], mark).results[0]
+    facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ROW_BYTES)}
+    places = [apply(index) for index in memory.at(*_row_of_lane(call, matrices))]
+    ir.Operation.create("vector.store", [], [line, memory.buffer.value, *places], facts)
+
+
 def _emit_ldmatrix(
     call: MatrixCall, taken: TakenFragment, memory: TakenMemory, matrices: Sequence[_Matrix], trans: bool
 ) -> None:
     """One `ldmatrix` of matrices whose places are affine in the bits of their numbers."""
+    registers = [(matrix.number, matrix.register) for matrix in matrices]
+    _exchange_rows(taken, memory, memory.at(*_row_of_lane(call, matrices)), registers, trans)
+
+
+def _row_of_lane(call: MatrixCall, matrices: Sequence[_Matrix]) -> tuple[Index, Index]:
+    """Where the row begins whose address a lane gives."""
     lane, first = lane_index(call), matrices[0]
     row, column = lane % MATRIX_ROWS + first.row, Index.constant(first.column)
     for bit in range(len(matrices).bit_length() - 1):
@@ -204,8 +241,7 @@ def _emit_ldmatrix(
         field = lane // (MATRIX_ROWS << bit)
         field = field if bit == 1 else field % 2
         row, column = row + field * (other.row - first.row), column + field * (other.column - first.column)
-    registers = [(matrix.number, matrix.register) for matrix in matrices]
-    _exchange_rows(taken, memory, memory.at(row, column), registers, trans)
+    return row, column
 
 
 def _exchange_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness import mma_products, ptx
+from harness import mma_products, ptx, scripts
 
 from tir_mlir import build, interpret
 from tir_mlir.dialect.diagnostics import LoweringError
@@ -87,3 +87,45 @@ def test_rows_that_are_not_aligned_are_refused():
     sch = mma_products.scheduled(mma_products.product(64, 64, 64), (32, 32, 32))
     sch.storage_align("A_shared", 0, 0, 8, 0)
     build(sch, target="sm_80")
+
+
+THROUGH_SHARED = """
+for b in T.thread_binding(1, thread="blockIdx.x"):
+    with T.block("tile"):
+        vb = T.axis.spatial(1, b)
+        T.reads(A[0:16, 0:16], B[0:16, 0:24])
+        T.writes(C[0:16, 0:24])
+        F = T.alloc_buffer((16, 16), "float16", scope="mma.matrix_a")
+        G = T.alloc_buffer((16, 24), "float16", scope="mma.matrix_b")
+        H = T.alloc_buffer((16, 24), "{sums}", scope="mma.accumulator")
+        S = T.alloc_buffer((16, 24), "{dtype}", scope="shared")
+        T.tvm_load_matrix_sync(F.data, 16, 8, 16, 0, A.access_ptr("r"), 16, "row_major")
+        T.tvm_load_matrix_sync(G.data, 16, 8, 16, 0, B.access_ptr("r"), 24, "row_major")
+        T.tvm_fill_fragment(H.data, 16, 8, 16, 0, T.float32(0))
+        T.tvm_mma_sync(H.data, 0, F.data, 0, G.data, 0, H.data, 0)
+        D = T.match_buffer(S[0:16, 0:24], (16, 24), "{dtype}", strides=["s", 1], scope="shared")
+        T.tvm_store_matrix_sync(H.data, 16, 8, 16, 0, D.access_ptr("w"), D.strides[0], "row_major")
+        for t in T.thread_binding(32, thread="threadIdx.x"):
+            for n in range(16):
+                if t < 24:
+                    C[n, t] = S[n, t]
+"""
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("chip", "stores"), [("sm_80", 0), ("sm_90", 2)])
+@pytest.mark.parametrize(("dtype", "sums"), [("float16", "float32"), ("float16", "float16"), ("bfloat16", "float32")])
+def test_sums_are_stored_as_halves_to_shared_memory(chip, stores, dtype, sums, tmp_path):
+    """By stmatrix, four matrices and two, where there is one."""
+    text = THROUGH_SHARED.format(dtype=dtype, sums=sums)
+    params = f"A: T.Buffer((16, 16), 'float16'), B: T.Buffer((16, 24), 'float16'), C: T.Buffer((16, 24), '{dtype}')"
+    func = scripts.function(text, params)
+    a, b = mma_products.operands(16, 24, 16, "float16", False, False)
+    c = np.zeros((16, 24), np.uint16 if dtype == "bfloat16" else dtype)
+    interpret(func, a, b, c, target=chip)
+    want = mma_products.expected(a, b, False, False, "float32")
+    got = (c.astype(np.uint32) << 16).view(np.float32) if dtype == "bfloat16" else c.astype(np.float32)
+    np.testing.assert_array_equal(got, want)
+    assembly = build(func, target=chip).assembly
+    assert assembly.count("stmatrix.sync") == stores
+    assert not ptx.assemble(assembly, tmp_path, chip)

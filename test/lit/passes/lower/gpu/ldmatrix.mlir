@@ -19,3 +19,12 @@ llvm.func @one(%p: !llvm.ptr<3>) -> i32 {
   %x = llvm.extractvalue %m[0] : !llvm.struct<(i32)>
   llvm.return %x : i32
 }
+
+// CHECK-LABEL: llvm.func @stored
+// CHECK: nvvm.stmatrix %arg0, %{{.*}}, %{{.*}} {eltType = {{.*}}, layout = #nvvm.mma_layout<row>
+// CHECK-NOT: llvm.store
+llvm.func @stored(%p: !llvm.ptr<3>, %m: !llvm.struct<(i32, i32)>) {
+  %row = builtin.unrealized_conversion_cast %m : !llvm.struct<(i32, i32)> to vector<8xf16> {tir.ldmatrix = false}
+  llvm.store %row, %p {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
+  llvm.return
+}
