@@ -12,9 +12,12 @@ from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, has_conditional_values
 from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
+from tir_mlir.schedules.gpu.reduction import reduction
+from tir_mlir.schedules.gpu.split_sums import parts_of, split_sums
 from tir_mlir.schedules.gpu.threads import WARP
 from tir_mlir.schedules.gpu.zero_tiles import read_tile, store_inside
 from tir_mlir.schedules.operand_types import reads_only_as, store_as
+from tir_mlir.schedules.steps import merge_epilogue
 from tir_mlir.target import GPU
 
 if TYPE_CHECKING:
@@ -49,6 +52,11 @@ class BlockTile:
     def threads(self) -> int:
         return self.rows * self.columns
 
+    def blocks(self, axes: ProductAxes) -> int:
+        """The blocks of a product."""
+        rows, columns = axes.extent(axes.rows), axes.extent(axes.columns)
+        return axes.extent(axes.batch) * ceil(rows / self.m) * ceil(columns / self.n)
+
     def cost(self, batch: int, m: int, n: int, k: int) -> float:
         """The work of the busiest processor, padding included. A thread loads a group of each operand in the time of
         four products of a group and a group: those of few groups wait for shared memory."""
@@ -80,12 +88,18 @@ def product(
                                                        for k_1, unrolled: 8 x 8 sums in registers += A * B
                                                      C = sums, 4 at once, where inside
 
-    epilogue: an elementwise block that alone reads the product: computed where sums are stored. Ragged tiles are filled
+    epilogue: an elementwise block that alone reads the product: computed where sums are stored, if that is legal and
+    sums are not in parts: products with few tiles and many terms (`split_sums`). Ragged tiles are filled
     with zeros (`zero_tiles`). Errors: ScheduleError for what is not a product, or what zeros would change.
     """
     kept = {block_info(sch, b).name for b in sch.get_child_blocks(sch.get_block("root", sch.func_working_on))}
     axes = product_axes(sch, block)
-    tile = tile or best_tiles(axes)[0]
+    if tile is None:
+        tile = best_tiles(axes)[0]
+        parts = parts_of(axes, tile.blocks(axes), PROCESSORS)
+        if parts > 1:
+            _product_of_parts(sch, block, gpu, axes, parts)
+            return
     what = as_matrices(sch, block, axes)
     multiples = {"b": 1, "m": tile.m, "n": tile.n, "k": tile.k}
     reads = [str(r) for r in block_info(sch, block).reads]
@@ -100,13 +114,18 @@ def product(
     sch.reverse_compute_at(back, inner)
     outer = sch.get_loops(back)
     store_inside(sch, back, kept)
-    if epilogue is not None:
-        sch.reverse_compute_inline(epilogue)
+    merge_epilogue(sch, back, epilogue)
     _vectorize_stores(sch, back, outer[-1])
     for name, side in ((left, tile.m), (right, tile.n)):
         _share(sch, block, name, what, side, tile, k0, kept)
     sch.decompose_reduction(block, k0)
     sch.unroll(k1)
+
+
+def _product_of_parts(sch: Schedule, block: BlockHandle, gpu: GPU, axes: ProductAxes, parts: int) -> None:
+    """A product of parts of the sums, and a sum of the parts."""
+    product(sch, split_sums(sch, block, axes, parts), gpu)
+    reduction(sch, block)
 
 
 def best_tiles(axes: ProductAxes) -> list[BlockTile]:

@@ -63,7 +63,7 @@ def row_threads(count: int, length: int) -> int:
 def _vector_lanes(info: BlockInfo, sums: list[str], length: int) -> int:
     """The adjacent terms that a thread loads at once: 16 bytes of rows that start at multiples of 16 bytes."""
     regions = [r for r in info.reads if any(sums[-1] in axis for axis in r.axes)]
-    lanes = max(1, 128 // max(8, *(bits(r.buffer.dtype) for r in regions)))
+    lanes = max(1, 128 // max([8, *(bits(r.buffer.dtype) for r in regions)]))
     last = extents(info)[sums[-1]] or 1
     while lanes > 1 and (
         last % lanes or length < lanes * WARP or not all(row_fits(r, sums[-1], lanes) for r in regions)

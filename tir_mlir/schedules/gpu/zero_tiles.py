@@ -17,7 +17,6 @@ from collections.abc import Collection
 
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.steps import inline
 
 
 def read_tile(
@@ -32,10 +31,8 @@ def read_tile(
     `compute_at`.
     """
     copy = sch.cache_read(block, operand, scope)
-    visited = set(kept)
-    while producer := next((p for p in sch.get_producers(copy) if block_info(sch, p).name not in visited), None):
-        visited.add(block_info(sch, producer).name)
-        inline(sch, producer)
+    while producer := next((p for p in sch.get_producers(copy) if block_info(sch, p).name not in kept), None):
+        sch.compute_inline(producer)
     return copy
 
 

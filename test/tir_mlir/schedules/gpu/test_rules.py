@@ -43,6 +43,15 @@ def test_products(options, size):
     assert rules == {"C": "tensor_cores" if "dtype" in options else "product"}
 
 
+@pytest.mark.few(1)
+@pytest.mark.parametrize(("kind", "size", "launches"), [
+    (kinds.dense, (32, 33, 2048), 3), (kinds.product, (16, 17, 1536), 2), (kinds.convolution, (1, 256, 16, 4, 4, 3), 4),
+], ids=lambda x: getattr(x, "__name__", None))  # fmt: skip
+def test_sums_of_many_terms_in_parts(kind, size, launches):
+    rules, report = run(kind(*size), tolerance=1e-4)
+    assert "product" in rules.values() and len(report.launches) == launches
+
+
 @pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "sizes", "rule"), [
     (kinds.product, ("n", 33, 17), "product"), (kinds.product, (16, "n", 17), "product"),
