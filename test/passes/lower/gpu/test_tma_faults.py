@@ -88,13 +88,13 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SIZE)
 def test_without_a_fault(name):
     run(name, kernel(name)[0])
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_named(fault):
     name, edit, word = FAULTS[fault]
