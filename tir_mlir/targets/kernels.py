@@ -39,7 +39,10 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
         "tir-lower-ignored-annotations": {"device": "gpu"},
         "tir-lower-gpu-shuffles": {"warp": gpu.warp},
         "tir-lower-gpu-tma-copies": {"tma": gpu.has("tma"), "chip": gpu.chip, "emulated": emulated},
-        "tir-lower-gpu-warpgroups": {"wgmma": gpu.has("wgmma") and not emulated, "chip": gpu.chip},
+        "tir-lower-gpu-warpgroups": {
+            "wgmma": gpu.has("wgmma") and not emulated,
+            "chip": "the emulation on a CPU" if emulated else gpu.chip,
+        },
         "tir-lower-gpu-copy-groups": {"asynchronous": gpu.has("cp.async")},
         "tir-lower-gpu-fragments": {
             "warp": gpu.warp if gpu.has("wmma") else 1,

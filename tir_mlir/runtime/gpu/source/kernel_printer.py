@@ -174,6 +174,12 @@ class KernelPrinter:
 
     def _parameter(self, argument: ir.Value, fact: dict) -> str:
         if not isinstance(argument.type, ir.MemRefType):
+            if str(argument.type) == "!llvm.ptr":  # a tensor map
+                name = attrs.get(self._op, "sym_name")
+                raise BuildError(
+                    f"{name} copies by the TMA, for which {self._dialect.name} has no words here; fix: lib.assembly is "
+                    "its text"
+                )
             is_index = isinstance(argument.type, ir.IndexType)
             name = self._name(fact.get(attrs.NAME, "n"))
             self._values[argument] = CExpression(name)

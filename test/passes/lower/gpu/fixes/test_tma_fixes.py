@@ -75,6 +75,10 @@ def on_the_machine(sch: Any) -> None:
 MACHINE = {"target": "sm_90a", "accepts": on_the_machine}
 
 
+def is_ptx(sch: Any) -> None:
+    assert "cp.async.bulk.tensor" in build(sch, target="sm_90a").assembly
+
+
 def small() -> Schedule:
     return warpgroups((64, 8, 16), tile=(64, 64, 64))
 
@@ -93,6 +97,9 @@ ROWS_OF_FIXES = [
     KernelRow("a chip without a TMA", lambda: lonely("", pipeline=True),
               'build for "sm_90a", or sch.double_buffer instead of sch.tma_pipeline: it takes cp.async from sm_80 on',
               (lambda: lonely("", pipeline=True),), target="sm_80", accepts=on_the_machine),
+    KernelRow("a text in C", lambda: lonely("", pipeline=True), "lib.assembly is its text",
+              (lambda: lonely("", pipeline=True),), target="sm_90a", accepts=is_ptx,
+              build=lambda program, target: build(program, target=target).source),
 ]  # fmt: skip
 
 
