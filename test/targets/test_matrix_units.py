@@ -132,6 +132,25 @@ def test_products_of_bytes_use_the_dot_product(cpu, instruction):
     assert re.search(instruction, build(sch, target=cpu).assembly)
 
 
+@pytest.mark.parametrize("cpu", [target.NEON_I8MM, target.NEOVERSE_V1])
+def test_unsigned_bytes_by_signed_ones_have_a_dot_product(cpu):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((24, 48), "uint8"), B: T.Buffer((48, 64), "int8"), C: T.Buffer((24, 64), "int32")):
+    for i, j, k in T.grid(24, 64, 48):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] += T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vk, vj])
+""")
+    )
+    schedules.gemm(sch, "C", target=cpu, threads=1)
+    assert sch.verify()
+    assert re.search(r"usdot\t[vz]\d+\.(4s, v|s, z)\d+\.", build(sch, target=cpu).assembly)
+
+
 @arm().missing
 @riscv().missing
 @pytest.mark.slow

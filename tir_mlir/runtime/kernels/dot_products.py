@@ -154,9 +154,15 @@ class Dot:
         return text.format(**facts, steps=self.steps.format(**facts))
 
 
-def _scalable(instruction: str, lanes: int, group: int, dtype: str, steps: str, extension: str) -> Dot:
+def _scalable(instruction: str, lanes: int, group: int, dtype: str, steps: str, *needs: str, left: str = "") -> Dot:
     """A dot product in registers of variable length, of which the code needs this many lanes."""
-    return Dot(instruction, lanes, group, dtype, steps, needs=(extension, f"vl{32 * lanes}b"))
+    return Dot(instruction, lanes, group, dtype, steps, needs=(*needs, f"vl{32 * lanes}b"), left=left)
+
+
+def _in_sve(name: str, *needs: str, left: str = "") -> list[Dot]:
+    """The dot products of bytes of SVE, for its lengths."""
+    instruction = f"llvm.aarch64.sve.{name}.nxv4i32"
+    return [_scalable(instruction, n, 4, "int8", _IN_SVE, "sve", *needs, left=left) for n in (8, 16, 32, 64)]
 
 
 PAIRS = "int16"  # x86 multiplies int8 only with saturation
@@ -184,8 +190,10 @@ INSTRUCTIONS = (
     Dot("llvm.x86.avx2.pmadd.wd", 8, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("avx2",)),
     Dot("llvm.x86.sse2.pmadd.wd", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("sse2",)),
     Dot("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE, needs=("dotprod",)),
+    Dot("llvm.aarch64.neon.usdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE, needs=("i8mm",), left="uint8"),
     Dot("llvm.wasm.dot", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("simd128",)),
-    *(_scalable("llvm.aarch64.sve.sdot.nxv4i32", n, 4, "int8", _IN_SVE, "sve") for n in (8, 16, 32, 64)),
+    *_in_sve("sdot"),
+    *_in_sve("usdot", "i8mm", left="uint8"),
     *(_scalable("llvm.riscv.vwmacc.nxv2i32.i16.nxv2i16.i64", n, 1, PAIRS, _IN_RISCV, "v") for n in (4, 8, 16, 32)),
 )
 """Per architecture, the best first."""
