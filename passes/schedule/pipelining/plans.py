@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir import (
     edit,
     freeze_modules,
     is_block,
+    is_fragment,
     is_inside,
     walk,
 )
@@ -178,7 +179,10 @@ def _leading_copies(loop: Loop, children: Sequence[Child]) -> tuple[list[Child],
 
 
 def _no_copy(buffer: Buffer, loop: Loop, top: ir.Operation) -> str:
-    """Why iterations share a buffer; "" if each has a part of its own."""
+    """Why a child that writes a buffer is no copy that runs ahead: iterations share it, or it is registers that matrix
+    units take; "" if each has a part of its own."""
+    if is_fragment(buffer):
+        return f"{buffer.name} is in fragments, whose registers one iteration fills and takes"
     try:
         check_numbers(find_part(buffer, loop, outermost_blocks(top)[0]), loop)
     except ScheduleError as error:

@@ -129,3 +129,19 @@ def test_sums_are_stored_as_halves_to_shared_memory(chip, stores, dtype, sums, t
     assembly = build(func, target=chip).assembly
     assert assembly.count("stmatrix.sync") == stores
     assert not ptx.assemble(assembly, tmp_path, chip)
+
+
+def test_a_number_of_stages_leaves_loads_of_fragments_with_the_product():
+    func = mma_products.product(32, 16, 128)
+    sch, group, blocks = mma_products.tiled(func, (32, 16, 32), warps=(1, 1))
+    loop = sch.get_loops(blocks["load_a"])[-3]
+    sch.pipeline(loop, stages=2)
+    for name, block in blocks.items():
+        sch.tensorize(block if name == "compute" else sch.get_loops(block)[-2], group[name])
+    text = sch.mod.script()
+    assert 'A_shared = T.alloc_buffer((2, 32, 32), "float16", scope="shared")' in text
+    assert 'T.alloc_buffer((32, 128), "float16", scope="mma.matrix_a")' in text
+    a, b = mma_products.operands(32, 16, 128, "float16", False, False)
+    c = np.zeros((32, 16), np.float32)
+    interpret(sch, a, b, c, target="sm_80")
+    np.testing.assert_array_equal(c, mma_products.expected(a, b, False, False, "float32"))
