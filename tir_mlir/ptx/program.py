@@ -430,7 +430,9 @@ def sample_arguments(
 
 
 def _unknown_size(signature: CallSignature, what: str) -> ArgumentError:
-    return ArgumentError(f"{signature.name}: {what} that only a call knows; fix: pass arrays, lib.report(A, B, ...)")
+    return ArgumentError(
+        f"{signature.name}: {what} that only a call knows; fix: pass arrays: lib.report(A, ...), lib.predict(A, ...)"
+    )
 
 
 def _sample(param: BufferParam, shape: tuple[int, ...], random: np.random.Generator | None) -> np.ndarray:

@@ -86,8 +86,8 @@ def describe(p: Prediction) -> str:
         f"predicted on {p.card.name}: {duration_text(p.seconds)}",
         f"limit: {p.limit}: {_WORK[p.limit]}",
         f"would help: {p.advice}",
-        f"busy: {pipes}",
-        f"{p.resident} blocks a multiprocessor ({p.held_by} for no more), {registers}, {p.waves:.2f} waves",
+        f"busy: {pipes or 'nothing for 1 % of the time'}",
+        f"{p.resident} blocks a multiprocessor ({p.held_by} for no more), {registers}, {max(p.waves, 0.01):.2f} waves",
     ]
     if p.waves > 1 and p.waves / -(-p.waves // 1) < 0.85:
         lines.append(f"the last wave fills {100 * (p.waves % 1):.0f} % of the card")
