@@ -20,6 +20,7 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.gpu.attention import attention_tiles
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantization import computed_from_less, inline_each
@@ -28,7 +29,7 @@ from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, merge_epilogue, parallelize
-from tir_mlir.target import Target, chosen
+from tir_mlir.target import GPU, Target, chosen, resolved
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
@@ -61,13 +62,16 @@ def attention(
     mask, a bias, weights that are divided before the second product). Any number of batch axes, any head size; numbers
     of queries and keys may be symbolic, as for a cache that grows. Each iter must be bound to its own loop.
     target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`; free: as in
-    `gemm`.
+    `gemm`. For a GPU, the program is written in tiles, with an online softmax (`tir_mlir.examples.attention`), and what
+    is between the products remains in registers.
     Raises ScheduleError unless there are two products, of which the second depends on the first, with reductions over
     the same rows.
     """
-    target = chosen(target)
     block = block_handle(sch, block)
-    schedule_attention(sch, block, target, threads, reciprocal, free=free)
+    if isinstance(gpu := resolved(target), GPU):
+        attention_tiles(sch, gpu)
+        return
+    schedule_attention(sch, block, chosen(target), threads, reciprocal, free=free)
 
 
 def schedule_attention(

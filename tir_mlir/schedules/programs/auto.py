@@ -43,7 +43,8 @@ def auto(
     that names them.
     For a GPU: products and convolutions of any size with what computes their elements further (`product`), `rowwise`,
     `transpose`, `elementwise`, `reduction`; the rest with one thread for each value of the leading spatial iters
-    (`per_element`), or with one thread in all (`one_thread`). Every block becomes a kernel, or a part of one.
+    (`per_element`), or with one thread in all (`one_thread`). Every block becomes a kernel, or a part of one; attention
+    that is written in tiles becomes one kernel (`attention`).
     target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`; free: sample
     the sizes and choices of all these schedules, as decisions for a search (see `gemm`); leave: tells of
     an elementwise block or a reduction, not a product or convolution, whether to leave it as it is, with no warning.
@@ -85,7 +86,7 @@ class AutoSchedule:
         rules: Rules,
         leave: Callable[[BlockHandle], bool] | None = None,
     ):
-        self.sch, self.rules, self.leave = sch, rules, leave or (lambda block: False)
+        self.sch, self.function, self.rules, self.leave = sch, function, rules, leave or (lambda block: False)
         root = sch.get_block("root", function)
         self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
         self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
@@ -93,6 +94,8 @@ class AutoSchedule:
         self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind in rules.left}
 
     def run(self) -> dict[str, str | None]:
+        if not self.picked and (together := self.rules.together(self.sch, self.function)) is not None:
+            return dict.fromkeys(self.blocks, together)
         for name in reversed(self.blocks):
             if name not in self.picked:
                 self._schedule_with_anchor(name)

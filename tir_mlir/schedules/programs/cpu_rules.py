@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tir_mlir.schedule import BlockHandle
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
@@ -32,6 +32,9 @@ class CpuRules:
     attention: bool = True
     epilogues: bool = True
     left: frozenset[Kind] = frozenset({Kind.SCHEDULED, Kind.NUMBER})
+
+    def together(self, sch: Schedule, function: str) -> str | None:
+        return None
 
     def attempts(self, program: Program, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
         sch, target, threads, block, free = program.sch, self.target, self.threads, program.blocks[name], self.free

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tir_mlir.schedule import BlockHandle
+from tir_mlir.schedule import BlockHandle, Schedule
+from tir_mlir.schedules.gpu.attention import attention_tiles, is_tiled_attention
 from tir_mlir.schedules.gpu.elementwise import elementwise
 from tir_mlir.schedules.gpu.product import product
 from tir_mlir.schedules.gpu.reduction import reduction
@@ -36,6 +37,12 @@ class GpuRules:
     attention: bool = False
     epilogues: bool = True
     left: frozenset[Kind] = frozenset({Kind.SCHEDULED})
+
+    def together(self, sch: Schedule, function: str) -> str | None:
+        if not is_tiled_attention(sch, function) or not self.gpu.has("mma"):
+            return None
+        attention_tiles(sch, self.gpu, function)
+        return "attention"
 
     def attempts(self, program: Program, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
         sch, block, gpu = program.sch, program.blocks[name], self.gpu

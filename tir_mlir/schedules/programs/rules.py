@@ -63,6 +63,10 @@ class Rules(Protocol):
         """The kinds of blocks that remain as they are, with no warning."""
         ...
 
+    def together(self, sch: Schedule, function: str) -> str | None:
+        """Schedule all blocks of a function at once. Returns the name of what did, None if nothing fits."""
+        ...
+
     def attempts(self, program: Program, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:
         """The functions that may schedule a block, best first. epilogue: an elementwise block that alone reads it."""
         ...
