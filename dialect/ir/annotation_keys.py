@@ -18,6 +18,9 @@ from tir_mlir.dialect.ir.walk import ops
 PREFETCH = "prefetch"
 """Of a loop: a buffer, a list of buffers, or a dictionary from buffers to the number of iterations ahead."""
 
+PIPELINE = "software_pipeline_stage", "software_pipeline_order", "software_pipeline_async_stages"
+"""Of a loop: for each child of its body, its stage and its position; the stages that are asynchronous."""
+
 ALIGN = "buffer_dim_align"
 """Of a block: [position of a buffer that it writes, axis, factor, offset], ..."""
 SWIZZLE = "swizzle"
@@ -119,19 +122,13 @@ KEYS: dict[str, Key] = {
         *("target", "calling_conv", "op_pattern", "layout_transforms", "axis_separators", "from_legacy_te_schedule"),
         *("tir.is_scheduled", "tir.is_entry_func", "tir.is_global_func", "tir.is_host_func", "num_input"),
     ),
-    **_table(
-        (LOOP,),
-        "ignored by lowering",
-        *("software_pipeline_stage", "software_pipeline_order", "software_pipeline_async_stages"),
-        instead='double_buffer of the copies in it lets them run ahead, "prefetch" loads what later iterations need',
-        on_gpu="double_buffer of the copies in it lets them run ahead",
-    ),
+    **_table((LOOP,), "lowering lets iterations overlap, as the step pipeline does", *PIPELINE),
     **_table(
         (LOOP, BLOCK),
         "ignored by lowering",
         *("double_buffer_scope", "double_buffer_write", "async_scope"),
-        instead="double_buffer of the block that fills it, in the loop around, or roll the buffer (rolling_buffer)",
-        on_gpu="double_buffer of the block that fills it, in the loop around",
+        instead="pipeline of the loop around gives the buffer planes, or roll the buffer (rolling_buffer)",
+        on_gpu="pipeline of the loop around gives the buffer planes",
     ),
     **_table(
         (LOOP, BLOCK),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 POSITIONS = {
     "tir-lower-ignored-annotations": "first, while blocks carry their annotations",
+    "tir-lower-software-pipelines": "while loops carry the annotations, and blocks say what they access",
     "tir-lower-fastmath": "while blocks say which iters are reductions",
     "tir-lower-reciprocals": "while blocks carry the annotation",
     "tir-lower-empty-reductions": (
@@ -59,6 +60,7 @@ GPU_POSITIONS = {
         name: POSITIONS[name]
         for name in (
             "tir-lower-ignored-annotations",
+            "tir-lower-software-pipelines",
             "tir-lower-fastmath",
             "tir-lower-reciprocals",
             "tir-lower-empty-reductions",

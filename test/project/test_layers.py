@@ -88,7 +88,7 @@ PARTS: dict[str, str] = {
     "dialect.verify": "analysis calls diagnostics incremental ir presburger",
     "passes.linalg": ".",
     "passes.lower": ".",
-    "passes.lower.blocks": "lower",
+    "passes.lower.blocks": "lower schedule.pipelining",
     "passes.lower.direct": "lower",
     "passes.lower.gpu": "lower lower.blocks lower.loops lower.memory lower.vector",
     "passes.lower.gpu.grids": "lower lower.blocks lower.gpu",

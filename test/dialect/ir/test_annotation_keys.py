@@ -41,5 +41,6 @@ def test_a_key_in_the_wrong_place():
 
 
 def test_what_lowering_ignores_has_a_way_out():
-    assert "prefetch" in replacement_for("software_pipeline_stage")
+    assert not replacement_for("software_pipeline_stage")
+    assert "pipeline" in replacement_for("double_buffer_scope")
     assert replacement_for("prefetch") == replacement_for("auto_copy") == replacement_for("my.key") == ""

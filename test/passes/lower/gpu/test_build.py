@@ -65,7 +65,7 @@ def test_graphs_are_for_cpus():
 @pytest.mark.parametrize(
     ("key", "value", "instead"),
     [
-        ("software_pipeline_stage", [0, 0, 1], "double_buffer of the copies in it lets them run ahead"),
+        ("double_buffer_scope", 0, "pipeline of the loop around gives the buffer planes"),
         ("prefetch", {"A": 16}, "a copy in shared or local memory"),
     ],
 )

@@ -106,3 +106,14 @@ def test_cuda_c():
     calls = [line.split("(")[0].strip() for line in lines if "__pipeline" in line]
     assert calls == ["__pipeline_memcpy_async"] * 2 + ["__pipeline_commit"] + ["__pipeline_wait_prior"] * 2
     assert lines[0] == "#include <cuda_pipeline.h>"
+
+
+def test_annotations_of_tvm_are_a_pipeline():
+    """The same text as by the step."""
+    notes = {"software_pipeline_stage": [0, 0, 2], "software_pipeline_order": [0, 1, 2]}
+    sch, step = pipelined(1), pipelined(1)
+    for key, value in {**notes, "software_pipeline_async_stages": [0]}.items():
+        sch.annotate(sch.get_loops("A_shared")[4], key, value)
+    step.pipeline(step.get_loops("A_shared")[4], 3)
+    one, other = (re.sub(r"\s*\.loc .*|//.*", "", build(s, target="sm_80").assembly) for s in (sch, step))
+    assert one == other and one.count(COPY) == 6

@@ -9,7 +9,8 @@ from harness.schedules import block_order, reads_back
 from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
-from tir_mlir import Schedule
+from tir_mlir import Schedule, build
+from tir_mlir.errors import LoweringError
 
 
 def copy(to: str, source: str, at: str = "vk * 4 + vc") -> str:
@@ -175,6 +176,20 @@ def test_what_a_block_alone_holds_is_the_body(same_result):
     assert sch.verify()
     assert "R = T.alloc_buffer((3, 4))" in sch.mod.script() and "step" not in sch.mod.script()
     same_result(sch, parse(text), *SIZES)
+
+
+def test_annotations_of_tvm_are_a_pipeline_on_a_cpu(same_result):
+    sch = Schedule(parse(THREE))
+    sch.annotate(loop_k(sch), "software_pipeline_stage", [0, 1, 3])
+    sch.annotate(loop_k(sch), "software_pipeline_order", [2, 0, 1])
+    assert "P_prologue" not in sch.mod.script()
+    same_result(sch, parse(THREE), *SIZES)
+    sch.unannotate(loop_k(sch), "software_pipeline_order")
+    sch.annotate(loop_k(sch), "software_pipeline_order", [0, 2, 2])
+    with pytest.raises(
+        LoweringError, match=r'loop "k" cannot be the pipeline it is annotated as: order is \[0, 2, 2\]'
+    ):
+        build(sch, cache=False)
 
 
 REFUSED = {

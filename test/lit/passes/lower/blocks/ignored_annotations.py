@@ -1,12 +1,12 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-lower-ignored-annotations' | FileCheck %s
 
 
-# CHECK-LABEL: func.func @pipelined
-# CHECK: software_pipeline_stage
+# CHECK-LABEL: func.func @buffered
+# CHECK: double_buffer_scope
 @T.prim_func
-def pipelined(A: T.Buffer((8,), "float32")):
-    # expected-warning @below {{loop "i": annotation "software_pipeline_stage" has no effect; double_buffer of the copies in it}}
-    for i in T.serial(8, annotations={"software_pipeline_stage": [0]}):
+def buffered(A: T.Buffer((8,), "float32")):
+    # expected-warning @below {{loop "i": annotation "double_buffer_scope" has no effect; pipeline of the loop around gives the buffer planes}}
+    for i in T.serial(8, annotations={"double_buffer_scope": 0}):
         with T.block("A"):
             vi = T.axis.spatial(8, i)
             A[vi] = T.float32(0)
