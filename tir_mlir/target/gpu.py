@@ -131,7 +131,7 @@ class GPU(AnyTarget):
 
     def _refuse(self) -> NoReturn:
         raise BuildError(
-            f"{self.chip} is a GPU, and this is for CPUs; for GPUs there are schedules.gemm, sch.bind, "
+            f"{self.chip} is a GPU, and this is for CPUs; for GPUs there are schedules.auto, sch.bind, "
             'cache_read to shared and local, and build(sch, target="cuda")'
         )
 
