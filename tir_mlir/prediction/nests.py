@@ -1,7 +1,7 @@
 """The loops of a scheduled program beside those of its code: their names, and how often they run where LLVM lost count.
 
-LLVM divides loops and threads jumps through them, so that some have no count. What runs as often in one iteration of a
-loop as a loop of the program has that loop's number of iterations.
+LLVM divides loops and threads jumps through them, so that some have no count. A loop of code whose trip count is that
+of a loop of the program, or a part of it as LLVM unrolled it, is taken to be that loop.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from mlir import ir
 from tir_mlir.dialect.ir import Loop, enter_context, is_loop, loops_above, ops
 from tir_mlir.prediction.executions import CodePiece
 
+_UNROLLED = 8
+"""The most iterations of a loop of the program in one of its code."""
 _FACTOR = 2.0
 """How much the runs of a loop of code may differ from those of the loop of the program that it is taken to be."""
 
@@ -50,18 +52,22 @@ def _remains(loop: Loop) -> bool:
 def with_runs_of_nests(pieces: Sequence[CodePiece], nests: Sequence[LoopNest]) -> list[CodePiece]:
     """Pieces whose outer loops LLVM did not count run as often, together, as the loops of the program with their trip
     count."""
-    runs: dict[float, float] = defaultdict(float)
-    for nest in nests:
-        runs[nest.extents[0]] += nest.runs
     counted: dict[float, float] = defaultdict(float)
     for piece in pieces:
         if piece.loops:
             counted[piece.trips] += piece.executions
     result = []
     for piece in pieces:
-        factor = runs[piece.trips] / counted[piece.trips] if piece.loops and not piece.known else 0.0
+        known = not piece.loops or piece.known
+        factor = 0.0 if known else sum(_runs(nest, piece.trips) for nest in nests) / counted[piece.trips]
         result.append(replace(piece, executions=piece.executions * factor) if factor else piece)
     return sorted(result, key=lambda piece: -piece.weight)
+
+
+def _runs(nest: LoopNest, trips: float) -> float:
+    """The iterations of a nest in code whose innermost loop has a trip count; 0 if it is another loop."""
+    unrolled, rest = divmod(nest.extents[0], trips)
+    return nest.runs / unrolled if not rest and 1 <= unrolled <= _UNROLLED else 0.0
 
 
 def name_of(code: CodePiece, nests: Sequence[LoopNest]) -> str:
@@ -69,7 +75,7 @@ def name_of(code: CodePiece, nests: Sequence[LoopNest]) -> str:
     IR."""
     if not code.depth:
         return "outside of loops"
-    near = [nest for nest in nests if nest.runs and nest.extents[0] == code.trips]
+    near = [nest for nest in nests if _runs(nest, code.trips)]
     best = min(near, key=lambda nest: _distance(code, nest), default=None)
     if best is None or _distance(code, best) > log(_FACTOR):
         return f"%{code.block} ({code.trips:.0f} times)"
@@ -77,4 +83,4 @@ def name_of(code: CodePiece, nests: Sequence[LoopNest]) -> str:
 
 
 def _distance(code: CodePiece, nest: LoopNest) -> float:
-    return abs(log(max(code.executions, 1) / nest.runs))
+    return abs(log(max(code.executions, 1) / _runs(nest, code.trips)))
