@@ -77,18 +77,16 @@ def read_product(nest: ir.Operation, accumulators: Sequence[ir.Value]) -> Produc
     per = DEPTH_BYTES // 2
     if not extent or extent % per:
         _refuse(store, f"sums over {extent or 'n'} elements at once, which is no multiple of {per}", "split the sum")
-    operands = [
-        read_operand(load, Buffer(accessed_memref(load)), loop, depth)
-        for load, loop in ((first, rows), (second, columns))
-    ]
-    for operand in operands:
-        if isinstance(operand, str):
-            why, _, fix = operand.partition("; fix: ")
-            _refuse(
-                store, f"has an operand in a layout of its own: {why}", fix or "leave the tile as cache_read makes it"
-            )
-    a, b = (operand for operand in operands if isinstance(operand, Operand))
+    a, b = (_operand(load, loop, depth, store) for load, loop in ((first, rows), (second, columns)))
     return Product(accessed_memref(store), columns.const_extent or 0, dtype, a, b)
+
+
+def _operand(load: ir.Operation, rows: Loop, depth: Sequence[Loop], store: ir.Operation) -> Operand:
+    operand = read_operand(load, Buffer(accessed_memref(load)), rows, depth)
+    if isinstance(operand, Operand):
+        return operand
+    why, _, fix = operand.partition("; fix: ")
+    _refuse(store, f"has an operand without a descriptor: {why}", fix or "leave the tile as cache_read makes it")
 
 
 def _is_unread(constraint: Constraint, rows: Loop, columns: Loop, depth: Sequence[Loop], store: ir.Operation) -> bool:

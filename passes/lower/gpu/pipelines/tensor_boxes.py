@@ -91,27 +91,8 @@ def read_box(store: ir.Operation, nest: ir.Operation, guarded: bool) -> TensorBo
     source = Buffer(accessed_memref(load.op))
     loops = [Loop(op) for op in walk.parents(store) if is_loop(op) and walk.is_inside(op, nest)][::-1]
     axes = _axes(store, tile, {loop.var: loop for loop in loops})
-    extents, start, dims = _extents(tile), [], []
-    for number, index in enumerate(walk.access_indices(load.op)):
-        mine = [var for var in axes if index.uses(var)]
-        if len(mine) > 1 or any(step(index, var) != 1 for var in mine):
-            _refuse(
-                store,
-                f"dimension {number} of {source.name} is indexed by {index_text(index)}, not by a loop of the copy "
-                "plus a start",
-                "cache_read the buffer itself, and copy it by loops over its dimensions",
-            )
-        dims.append(axes[mine[0]] if mine else None)
-        start.append(index.substitute({var: Index.constant(0) for var in mine}).simplify())
-    used = [dim for dim in dims if dim is not None]
-    if used != sorted(axes.values()):
-        _refuse(
-            store,
-            f"the dimensions of {tile.name} are not those of {source.name} in their order; the TMA does not transpose",
-            "cache_read without a layout of its own",
-        )
-    if tile.rank == len(dims) and all(dim in (None, number) for number, dim in enumerate(dims)):
-        dims = list(range(tile.rank))  # a dimension of one element is that of the array, too
+    extents = _extents(tile)
+    start, dims = _source_dimensions(store, load.op, tile, axes)
     if any(extent != 1 and number not in dims for number, extent in enumerate(extents)):
         _refuse(store, f"a tile of {tile.name} is read outside of what is copied", "copy as much as is read")
     box = [1 if dim is None else extents[dim] for dim in dims]
@@ -125,6 +106,33 @@ def read_box(store: ir.Operation, nest: ir.Operation, guarded: bool) -> TensorBo
     )
     _check_source(found, source)
     return found
+
+
+def _source_dimensions(
+    store: ir.Operation, load: ir.Operation, tile: Buffer, axes: dict[ir.Value, int]
+) -> tuple[list[Index], list[int | None]]:
+    """Where a tile starts along each dimension of the array, and the dimension of the tile that it is."""
+    source, start, dims = Buffer(accessed_memref(load)), list[Index](), list[int | None]()
+    for number, index in enumerate(walk.access_indices(load)):
+        mine = [var for var in axes if index.uses(var)]
+        if len(mine) > 1 or any(step(index, var) != 1 for var in mine):
+            _refuse(
+                store,
+                f"dimension {number} of {source.name} is indexed by {index_text(index)}, not by a loop of the copy "
+                "plus a start",
+                "cache_read the buffer itself, and copy it by loops over its dimensions",
+            )
+        dims.append(axes[mine[0]] if mine else None)
+        start.append(index.substitute({var: Index.constant(0) for var in mine}).simplify())
+    if [dim for dim in dims if dim is not None] != sorted(axes.values()):
+        _refuse(
+            store,
+            f"the dimensions of {tile.name} are not those of {source.name} in their order; the TMA does not transpose",
+            "cache_read without a layout of its own",
+        )
+    if tile.rank == len(dims) and all(dim in (None, number) for number, dim in enumerate(dims)):
+        dims = list[int | None](range(tile.rank))  # a dimension of one element is that of the array, too
+    return start, dims
 
 
 def _alignment(swizzle: int) -> int:
