@@ -74,7 +74,7 @@ def test_a_tiled_product():
     a, b, c = numbers(64, 32), numbers(32, 128), np.zeros((64, 128), "float32")
     (report,) = on_machine(gpu_programs.product(64, 128, 32), [a, b, c])
     np.testing.assert_array_equal(c, a @ b)
-    assert report.barriers == 2 * 2  # tiles of k; before and after the use of each
+    assert report.barriers == 4 * 4 * 4 * 2  # blocks, tiles of k, before and after the use of each
 
 
 def test_virtual_threads_share_what_a_block_copies():
