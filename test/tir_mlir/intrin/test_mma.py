@@ -112,7 +112,7 @@ def form(trans: bool, exchanged: bool, rows: bool, columns: bool) -> str:
     return f"x4{'.trans' if trans else ''}: lane % 8 + {down} * 8, {beside} * 8"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("scope", "right"),
     [
@@ -182,6 +182,7 @@ def blockized(trans: bool) -> tuple[Schedule, BlockHandle]:
     return sch, sch.get_block("product_o_update")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("trans", [False, True])
 def test_exchanges_of_operands_and_fragments_of_a_product(trans):
     """Tiles of k of A, of B exchanged, operands exchanged, half a tile of A: of 16, both tiles or none."""

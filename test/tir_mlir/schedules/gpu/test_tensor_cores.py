@@ -60,7 +60,7 @@ def on_tensor_cores(text: str, params: str, *arrays: np.ndarray) -> None:
     assert not interpret(sch, *arrays, target="sm_80").bank_conflicts
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("trans", TRANSPOSED)
 @pytest.mark.parametrize(("dtype", "sums"), TYPES)
 @pytest.mark.parametrize("size", SIZES)
@@ -85,6 +85,7 @@ def test_it_is_verified(trans):
     assert sch.verify(target="sm_80")
 
 
+@pytest.mark.nightly
 def test_an_epilogue_is_computed_where_sums_are():
     a, b, d = small((100, 64), 0), small((64, 72), 1), small((72,), 2).astype(np.float32)
     c = np.zeros((100, 72), np.float16)
