@@ -107,6 +107,9 @@ def product(
     padded = dict(zip(reads, map(str, block_info(sch, block).reads), strict=True))
     left, right = padded[what.left], padded[what.right]
     back = sch.cache_write(block, 0, "local")
+    for copy in sch.get_consumers(back):  # while its iters are those of matrices, not digits of them
+        if block_info(sch, copy).name not in kept:
+            store_inside(sch, copy, kept)
     if axes.divides(axes.rows, tile.m) and axes.divides(axes.columns, tile.n):  # all is stored: there is no guard
         store_inside(sch, back, kept)
     _lay_out_sums(sch, what, back, tile)

@@ -20,7 +20,8 @@ CASES = [
     (kinds.dense, (127, 15, 1), "product"), (kinds.transpose, (1, 127), "elementwise"),
     (kinds.dense, (1, 127, 127), "elementwise"),
     (kinds.convolution, (1, 5, 7, 9, 11, 3), "product"), (kinds.convolution, (2, 3, 16, 15, 15, 7, 2), "product"),
-    (kinds.convolution, (2, 16, 8, 7, 7, 1), "product"), (kinds.depthwise, (2, 5, 9, 11, 3), "reduction"),
+    (kinds.convolution, (2, 16, 8, 7, 7, 1), "product"),
+    (kinds.convolution, (3, 11, 38, 16, 15, 1, 2), "product"), (kinds.depthwise, (2, 5, 9, 11, 3), "reduction"),
     (kinds.middle_maximum, (3, 50, 40), "reduction"), (kinds.mean_subtracted, (100,), "elementwise"),
 ]  # fmt: skip
 
