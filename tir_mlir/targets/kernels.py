@@ -43,7 +43,10 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
             "wgmma": gpu.has("wgmma") and not emulated,
             "chip": "the emulation on a CPU" if emulated else gpu.chip,
         },
-        "tir-lower-gpu-copy-groups": {"asynchronous": gpu.has("cp.async")},
+        "tir-lower-gpu-copy-groups": {
+            "asynchronous": gpu.has("cp.async"),
+            "chip": gpu.chip if gpu.chip.startswith("sm_") else "",
+        },
         "tir-lower-gpu-fragments": {
             "warp": gpu.warp if gpu.has("wmma") else 1,
             "features": " ".join(sorted(gpu.features)),

@@ -201,13 +201,15 @@ def _reads_registers(loop: Loop, child: Child) -> bool:
 
 
 def _find_parts(loop: Loop, children: Sequence[Child]) -> tuple[list[Part], dict[ir.Value, str]]:
-    """Buffers that live from one stage to another one, of which each iteration has a part of its own; and, for others,
-    why it has none."""
+    """Buffers that live from one stage to another one, or in one that the prologue has, too, of which each iteration
+    has a part of its own; and, for others, why it has none."""
     parts: list[Part] = []
+    last = max(child.stage for child in children)
     shared: dict[ir.Value, str] = {}
     for buffer in dict.fromkeys(a.buffer for a in accesses(loop.op) if a.is_write):
         users = users_of(buffer, loop, children)
-        if len({child.stage for child in users}) > 1:
+        stages = {child.stage for child in users}
+        if len(stages) > 1 or (len(users) > 1 and min(stages) < last):
             try:
                 parts.append(_part(Buffer(buffer), loop, users[0]))
             except ScheduleError as error:

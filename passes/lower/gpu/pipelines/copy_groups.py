@@ -16,7 +16,7 @@ from tir_mlir.passes.lower.gpu.nests import KernelNest, perfect_nests
 from tir_mlir.passes.lower.gpu.pipelines.meetings import Meetings
 from tir_mlir.passes.lower.gpu.pipelines.timeline import make_timeline
 from tir_mlir.passes.lower.gpu.thread_tags import is_shared
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 COPIED_AHEAD = "tir.copied_ahead"
 """On a shared buffer all stores to which are asynchronous copies, and on what ends their groups and waits for them: the
@@ -25,7 +25,7 @@ COMMIT, WAIT = "nvvm.cp.async.commit.group", "nvvm.cp.async.wait.group"
 
 
 @lowering("tir-lower-gpu-copy-groups", "Group the copies that run ahead of what reads them, and wait for each in time")
-def run(module: ir.Module, asynchronous: bool = False) -> None:
+def run(module: ir.Module, asynchronous: bool = False, chip: str = "") -> None:
     """Mark buffers whose copies may be asynchronous, and insert what ends a group of copies and waits for earlier ones.
 
         for %k = 0 to 10 {                           for %k = 0 to 10 {
@@ -42,15 +42,19 @@ def run(module: ir.Module, asynchronous: bool = False) -> None:
     one that stores it. Copies beside each other whose reads are as far away are one group. How many groups may be
     pending at a barrier is the least number of groups between the one of a copy and the barrier before a read of it,
     or a next copy to it, over all pairs of iterations, by integer sets.
-    asynchronous: whether the GPU has such copies (cp.async, sm_80). Requires barriers to be placed.
+    asynchronous: whether the GPU has such copies (cp.async, sm_80). If not, and with a `chip`, such buffers remain
+    loads and stores, with a LoweringWarning. Requires barriers to be placed.
     """
-    if not asynchronous:
+    if not asynchronous and not chip:
         return
     number = 0
     for func in programs(module):
         for nest in perfect_nests(func):
             for pipeline in _find_pipelines(nest):
-                pipeline.insert(number := number + 1)
+                if asynchronous:
+                    pipeline.insert(number := number + 1)
+                else:
+                    pipeline.warn(chip)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,13 @@ class _Pipeline:
     allocs: tuple[ir.Operation, ...]
     ends: tuple[ir.Operation, ...]
     pending: dict[ir.Operation, int]
+
+    def warn(self, chip: str) -> None:
+        names = ", ".join(Buffer(op.results[0]).name for op in self.allocs)
+        warn(
+            f"{location_text(self.loop)}: copies to {names} pass through registers, as {chip} has no cp.async; a copy "
+            "in scope local between (cache_read of the copy, before pipeline) loads before the sums and stores after"
+        )
 
     def insert(self, number: int) -> None:
         for op in self.allocs:

@@ -69,9 +69,35 @@ def test_swizzled_tiles():
 
 def test_older_gpus_load_and_store():
     sch = pipelined(2)
-    text = build(sch, target="sm_75").assembly
+    with pytest.warns(
+        LoweringWarning, match="copies to A_shared, B_shared pass .* as sm_75 has no cp.async; a copy in"
+    ):
+        text = build(sch, target="sm_75", cache=False).assembly
     assert "cp.async" not in text and text.count(BARRIER) == 1
     assert sch.verify(target="sm_75")
+
+
+@pytest.mark.filterwarnings("error")
+def test_copies_through_registers_load_before_the_sums_and_store_after_them():
+    sch = pipelined(1, (64, 64, 128))
+    k_0 = sch.get_loops("A_shared")[4]
+    for copy in ("A_shared", "B_shared"):
+        loaded = sch.cache_read(copy, 0, "local")
+        sch.compute_at(loaded, k_0)
+        _, y, x, lanes = sch.split(sch.fuse(*sch.get_loops(loaded)[5:]), [None, 16, 16, 4])
+        sch.bind(y, "threadIdx.y")
+        sch.bind(x, "threadIdx.x")
+        sch.vectorize(lanes)
+    sch.pipeline(k_0, 2)
+    a, b = operands((64, 64, 128))
+    c = np.zeros((64, 64), np.float32)
+    interpret(sch, a, b, c, target="sm_75")
+    np.testing.assert_array_equal(c, a @ b)
+    words = re.findall(r"ld\.global|st\.shared|fma\.rn|bar\.sync", build(sch, target="sm_75").assembly)
+    order = [word for n, word in enumerate(words) if n == 0 or words[n - 1] != word]
+    loop = order[order.index("fma.rn") - 2 :]
+    assert {"ld.global", "st.shared"}.isdisjoint(loop[loop.index("fma.rn") + 1 : loop.index("st.shared")])
+    assert words.count("bar.sync") == 1
 
 
 def test_copies_of_the_iteration_that_reads_them_stay_in_registers():
