@@ -186,8 +186,9 @@ def _shape(view: ir.Value) -> tuple[int, int]:
 def _filling(value: ir.Value, dtype: str) -> ir.Value:
     """A value in the type of a fragment; a constant remains one: it needs no rounding when the program runs."""
     source = owner_op(value)
-    if isa(source, ConstantOp) and dtypes.is_float(dtype):
-        return arith.constant(dtypes.to_mlir(dtype), ir.FloatAttr(source.attributes["value"]).value)
+    if isa(source, ConstantOp):
+        number = ir.FloatAttr(source.attributes["value"]).value
+        return arith.constant(dtypes.to_mlir(dtype), number if dtypes.is_float(dtype) else int(number))
     return create.convert(value, dtype)
 
 
