@@ -182,14 +182,19 @@ def attention_tiles(sch: Schedule, gpu: GPU, function: str | None = None) -> Non
 
 
 def _fill(sch: Schedule, block: TileBlock, warps: int) -> None:
-    """Let all threads copy a tile to shared memory, 16 bytes at once, in rows that are moved apart by as much."""
+    """Let all threads copy a tile to shared memory, in rows that are moved apart by 16 bytes; as many bytes at once if
+    rows in memory are multiples of them."""
     (region,) = block.info.writes
     lanes = COPY_BYTES * 8 // dtypes.bits(region.buffer.dtype)
     loop = sch.fuse(*block.loops)
+    even = all((read.buffer.shape[-1] or 1) % lanes == 0 for read in block.info.reads)
     _, y, x, vector = sch.split(loop, [None, warps, WARP, lanes])
     sch.bind(y, "threadIdx.y")
     sch.bind(x, "threadIdx.x")
-    sch.vectorize(vector)
+    if even:
+        sch.vectorize(vector)
+    else:
+        sch.unroll(vector)
     sch.set_scope(block.handle, 0, "shared")
     sch.storage_align(block.handle, 0, -2, 2 * lanes, lanes)
 
