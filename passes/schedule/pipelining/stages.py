@@ -216,7 +216,7 @@ def _add_prologue(loop: Loop, children: Sequence[Child], count: int) -> None:
     for child, top in zip(children, tops_of(first), strict=True):
         copies.append(Child(child.number, child.names, frozenset(b.id for b in outermost_blocks(top)), child.stage))
     _guard(first, copies, 0, loop.uppers)
-    if count == 1:
+    if count == 1 and not any(block.where for block in blocks_below(first.op)):  # a condition may be false at 0
         edit.substitute({first.var: Index.constant(0)})
         for op in first.body_ops():
             edit.move_before(op, loop.op)

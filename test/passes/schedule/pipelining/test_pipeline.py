@@ -155,6 +155,17 @@ def test_a_symbolic_extent_of_fewer_iterations_than_stages(n, stages, same_resul
     same_result(sch, parse(SYMBOLIC), ((n, 4), "float32"), ((n, 4), "float32"))
 
 
+def test_a_first_copy_that_does_not_run(same_result):
+    """Its condition is false in the only iteration of the prologue."""
+    copied = sblock("P", "vk:8O=k - 1", "P[vk] = A[vk]", where="1 <= k")
+    added = sblock("B", "vi:3=i vk:8R=k - 1", "B[vi] = B[vi] + P[vk]", where="1 <= k")
+    text = in_loop(copied, added, k="k:9", buffers="P:8")
+    sch = pipelined(text, 2)
+    assert sch.verify()
+    reads_back(sch)
+    same_result(sch, parse(text), *SIZES)
+
+
 def test_copies_from_registers_come_after_the_sums():
     """Loads are early, stores are late, with two planes of shared memory and one of registers."""
     late = nest("c:4", sblock("Q", "vc:4=c", "Q[vc] = P[vc]"))
