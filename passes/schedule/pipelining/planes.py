@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir import ir
@@ -147,9 +148,12 @@ def make_planes(part: Part, planes: int, loop: Loop) -> None:
     if part.dimension is None:
         if planes > 1:
             _number_iterations(buffer, Loop(loop.op))
+            for op, names in _ordered_kinds(buffer, lambda store: _iteration_at(store, loop)).items():
+                attrs.put(op, attrs.ITERS, names)
             add_dimension(buffer, planes, lambda op: _iteration_at(op, loop) % planes)
         return
-    kinds = _ordered_kinds(part)
+    dimension = part.dimension
+    kinds = _ordered_kinds(buffer, lambda store: access_indices(store)[dimension])
     source = Block(next(p for p in parents(_first_store(buffer)) if is_block(p)))
     change = LayoutChange.from_extents(_plane_map(part, planes), buffer.dims, source.op)
     sources = size_sources(buffer, change)
@@ -162,13 +166,13 @@ def _first_store(buffer: Buffer) -> ir.Operation:
     return next(use.owner.operation for use in buffer.value.uses if isa(use.owner.operation, AffineStoreOp))
 
 
-def _ordered_kinds(part: Part) -> dict[ir.Operation, list[str]]:
-    """The kinds of the iters of the blocks that store: those that the part moves with are opaque, as several iterations
-    write one plane."""
+def _ordered_kinds(buffer: Buffer, number: Callable[[ir.Operation], Index]) -> dict[ir.Operation, list[str]]:
+    """The kinds of the iters of the blocks that store: those that number the iterations are opaque, as several
+    iterations write one plane."""
     kinds: dict[ir.Operation, list[str]] = {}
-    for use in part.buffer.value.uses:
+    for use in buffer.value.uses:
         if isa(store := use.owner.operation, AffineStoreOp):
-            moving = access_indices(store)[part.dimension or 0].values
+            moving = number(store).values
             block = Block(next(p for p in parents(store) if is_block(p)))
             kinds[block.op] = ["O" if i.var in moving else i.kind for i in block.iters]
     return kinds

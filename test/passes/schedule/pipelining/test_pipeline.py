@@ -155,6 +155,15 @@ def test_a_symbolic_extent_of_fewer_iterations_than_stages(n, stages, same_resul
     same_result(sch, parse(SYMBOLIC), ((n, 4), "float32"), ((n, 4), "float32"))
 
 
+def test_an_iter_that_was_a_reduction_numbers_the_planes(same_result):
+    """It indexes a store then, so that it is opaque."""
+    text = in_loop(copy("P", "A").replace("opaque(8", "reduce(8"), add("P"))
+    sch = pipelined(text, 2)
+    assert sch.verify()
+    reads_back(sch)
+    same_result(sch, parse(text), *SIZES)
+
+
 def test_a_first_copy_that_does_not_run(same_result):
     """Its condition is false in the only iteration of the prologue."""
     copied = sblock("P", "vk:8O=k - 1", "P[vk] = A[vk]", where="1 <= k")
