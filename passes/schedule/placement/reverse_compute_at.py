@@ -19,10 +19,12 @@ from tir_mlir.passes.schedule.legality import (
     common_ancestor,
     consumers,
     full_iters,
+    is_ahead,
     producers,
     reads_of,
     runs_before,
     scope_of,
+    writers,
     writes_of,
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_results_stable, shared_loops
@@ -101,6 +103,24 @@ def _producers_under(block: Block, loop: Loop) -> list[Block]:
     return inner_makers
 
 
+def _check_later_writers(block: Block, loop: Loop) -> None:
+    """Refuse a writer of an input that follows the block in a loop around both: it runs before later iterations of the
+    block, which it would no longer do unless `loop` is ahead of it in that loop."""
+    scope = scope_of(block)
+    for buffer in reads_of(block):
+        for writer in (w for w in writers(scope, buffer) if w != block and not is_ahead(w, block)):
+            repeated = [lp for lp in shared_loops(writer.op, block.op, scope) if lp.const_extent != 1]
+            if not repeated or (is_inside(loop.op, repeated[0].op) and runs_before(loop.op, writer.op)):
+                continue
+            name = repeated[0].name
+            refuse(
+                writer,
+                f'block "{writer.name}" follows block "{block.name}" in loop {name}, whose later iterations read '
+                f"what it writes to {Buffer(buffer).name}; under loop {loop.name} they would not",
+                fix=f'choose a loop in loop {name} that ends before block "{writer.name}"',
+            )
+
+
 @only_reads
 def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.IterSpan], ir.Operation]:
     """All checks: what to run under the loop, and before which op."""
@@ -108,6 +128,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     check_repeatable(block)
     check_reduction_order(block)
     needed_region.check_full_reduction(block)
+    _check_later_writers(block, loop)
     makers = _producers_under(block, loop)
     produced = {b for m in makers for b in writes_of(m)}
     _check_result_unused(block)

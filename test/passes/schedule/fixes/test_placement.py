@@ -205,6 +205,22 @@ ROWS = [
         lambda s: s.merge(loop(s, "B"), loop(s, "C")),
     ),
     Row(
+        "reverse_compute_at: a later block of the loop writes what its next iteration reads",
+        main(
+            "A:8 C:8 b:9 p:8",
+            nest("z:9", sblock("Z", "vi:9=z", "b[vi] = 0.0")),
+            nest(
+                "i:8",
+                nest("j:1", sblock("P", "vi:8=i + j", "p[vi] = A[vi]")),
+                sblock("C", "vi:8=i", "C[vi] = b[vi] + p[vi]"),
+                sblock("W", "vi:8=i", "b[vi + 1] = A[vi]"),
+            ),
+        ),
+        lambda s: s.reverse_compute_at("C", loop(s, "Z")),
+        'choose a loop in loop i that ends before block "W"',
+        lambda s: s.reverse_compute_at("C", loop(s, "P", 1)),
+    ),
+    Row(
         "reverse_compute_at: a result that is read before",
         EARLIER_READER,
         lambda s: s.reverse_compute_at("C", loop(s, "B")),

@@ -298,3 +298,24 @@ def sums_of_rows(A: T.Buffer((6, 7), "float32"), B: T.Buffer((6, 7), "float32"))
         with T.block("B"):
             vi, vj = T.axis.remap("SO", [i, j])
             B[vi, vj] = T.if_then_else(vj == 0, T.float32(0), B[vi, vj - 1]) + Y[vi, vj]
+
+
+# -----
+
+
+# Y of the iteration before is read: out of loop j B would read zeros.
+@T.prim_func
+def earlier_iterations(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((9,), "float32")
+    for i in range(9):
+        with T.block("Y"):
+            vi = T.axis.spatial(9, i)
+            Y[vi] = T.float32(0)
+    for j in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, j)
+            B[vi] = Y[vi]
+        # expected-error @below {{block "W" follows block "B" in loop j, whose later iterations read what it writes to Y; under loop i they would not; choose a loop in loop j that ends before block "W"}}
+        with T.block("W"):
+            vi = T.axis.spatial(8, j)
+            Y[vi + 1] = A[vi]
