@@ -64,7 +64,10 @@ def follows_writes(read: AccessRelation, writes: Sequence[AccessRelation], root:
             depth = _common_depth(write.access.op, read.access.op, root)
             if depth is not None:
                 by_depth.setdefault(depth, []).append(write.access)
-    return any(_are_all_of(tuple(by_depth[depth]), read.access, depth) for depth in sorted(by_depth, reverse=True))
+    if any(_are_all_of(tuple(by_depth[depth]), read.access, depth) for depth in sorted(by_depth, reverse=True)):
+        return True
+    loops = [p for p in parents(read.access.op) if is_loop(p) and p != root and is_inside(p, root)]
+    return any(_follows_iterations(read, writes, lp, root) for lp in loops if Loop(lp).kind == "serial")
 
 
 def _all_key(writes: tuple[Access, ...], read: Access, depth: int) -> Hashable | None:
@@ -82,6 +85,58 @@ def _are_all_of(writes: tuple[Access, ...], read: Access, depth: int) -> bool:
     for write in writes[1:]:
         written = written.union(relation_of(write).outer(depth))
     return relation_of(read).outer(depth).is_subset(written)
+
+
+def _follows_iterations(
+    read: AccessRelation, writes: Sequence[AccessRelation], loop: ir.Operation, root: ir.Operation
+) -> bool:
+    """Whether every element of a read is written before a loop around it, in the same iteration of `root`, or in an
+    earlier iteration of the loop. False: unknown.
+
+    S[0, ...] =
+    for k:
+        S[(k + 1) % 2, ...] =
+        ... = S[k % 2, ...]
+    """
+    certain = [w.access for w in writes if w.dom.exact and w.access.exact]
+    inside = tuple(w for w in certain if is_inside(w.op, loop))
+    if not inside or any(is_data_loop(p) for p in [root, *parents(read.access.op)]):
+        return False
+    depths = {w: _common_depth(w.op, loop, root) for w in certain if w not in inside}
+    before = {w: depth for w, depth in depths.items() if depth is not None}
+    try:
+        with question("whether earlier iterations write what is read"):
+            return _are_of_iterations(
+                (*before,), (*before.values(),), inside, read.access, sum(map(is_loop, parents(loop)))
+            )
+    except NotProvable:
+        return False
+
+
+def _iterations_key(
+    before: tuple[Access, ...], depths: tuple[int, ...], inside: tuple[Access, ...], read: Access, level: int
+) -> Hashable | None:
+    key = _all_key((*before, *inside), read, level)
+    return None if key is None else (key, depths)
+
+
+@cache_while_frozen
+@cache_by_structure(_iterations_key)
+def _are_of_iterations(
+    before: tuple[Access, ...], depths: tuple[int, ...], inside: tuple[Access, ...], read: Access, level: int
+) -> bool:
+    """Whether writes are of all elements of a read in an iteration of the outermost `level` loops and the one inside:
+    those before it, in one iteration of the outermost `depths` loops, or those in its earlier iterations."""
+    missing = relation_of(read).outer(level + 1)
+    for write, depth in zip(before, depths, strict=True):
+        missing = missing.subtract(relation_of(write).outer(depth).insert_dims(dim_type.in_, depth, level + 1 - depth))
+    earlier = isl.Map.universe(missing.get_space().domain().map_from_set())
+    for number in range(level):
+        earlier = earlier.equate(dim_type.in_, number, dim_type.out, number)
+    earlier = earlier.order_gt(dim_type.in_, level, dim_type.out, level)
+    for write in inside:
+        missing = missing.subtract(earlier.apply_range(relation_of(write).outer(level + 1)))
+    return missing.is_empty()
 
 
 def _common_depth(write: ir.Operation, read: ir.Operation, root: ir.Operation) -> int | None:

@@ -53,6 +53,39 @@ for i in range(64):
             S[vk] = A[vi, vk]
 """
 
+AHEAD = """S = T.alloc_buffer(({planes}, 8))
+for i in range(64):
+    for j in range(8):
+        with T.block("first"):
+            vi = T.axis.opaque(64, i)
+            vj = T.axis.opaque(8, j)
+            T.where({first})
+            S[0, vj] = A[vi, vj]
+    for k in range(8):
+        for j in range(8):
+            with T.block("S"):
+                vi, vk = T.axis.remap("OO", [i, k])
+                vj = T.axis.opaque(8, j)
+                T.where({guard})
+                S[(vk + 1) % {planes}, vj] = A[vi, vk * 8 + vj + 8]
+        for j in range(8):
+            with T.block("C"):
+                vi, vk = T.axis.remap("OO", [i, k])
+                vj = T.axis.opaque(8, j)
+                C[vi, vk * 8 + vj] = S[{index}, 7 - vj]
+    for p, j in T.grid({planes}, 8):
+        with T.block("again"):
+            vi, vp = T.axis.remap("OO", [i, p])
+            vj = T.axis.opaque(8, j)
+            S[vp, vj] = A[vi, vj]
+"""
+
+
+def ahead(planes: int = 2, first: str = "j < 8", guard: str = "k < 7", index: str = "vk % 2") -> str:
+    """Each iteration of k fills the plane that the next one reads."""
+    return AHEAD.format(planes=planes, first=first, guard=guard, index=index)
+
+
 PROGRAMS = {
     "all filled before use": (fetched(), True),
     "used in another order": (fetched(index="63 - vj"), True),
@@ -72,6 +105,11 @@ PROGRAMS = {
     ),
     "each step reads its own": (INNER.format(count=64, index="vk"), True),
     "each step reads what a later one fills": (INNER.format(count=64, index="63 - vk"), False),
+    "each step fills what the next one reads": (ahead(), True),
+    "three planes": (ahead(3, index="vk % 3"), True),
+    "the first step reads what none filled": (ahead(first="j < 7"), False),
+    "the last step reads what none filled": (ahead(8, guard="k < 6", index="vk % 8"), False),
+    "each step reads a plane that comes later": (ahead(3, index="(vk + 2) % 3"), False),
 }
 
 
@@ -106,6 +144,12 @@ def test_the_answer_without_the_fast_path_is_the_same(name, monkeypatch):
 
 def test_a_plain_fetch_needs_no_dataflow(flows):
     assert private(fetched(index="vj // 4 * 4"))
+    assert not flows
+
+
+@pytest.mark.parametrize("planes", [2, 3])
+def test_planes_that_are_filled_ahead_need_no_dataflow(planes, flows):
+    assert private(ahead(planes, index=f"vk % {planes}"))
     assert not flows
 
 
