@@ -68,7 +68,13 @@ from tir_mlir.runtime.gpu.source.plain_c import C99
 if TYPE_CHECKING:
     from tir_mlir.accel.machine import Machine
 
-TO_LOOPS = ("tir-lower-ignored-annotations", "tir-lower-blocks", "tir-lower-conditions", "tir-lower-compact")
+TO_LOOPS = (
+    "tir-lower-ignored-annotations",
+    "tir-lower-software-pipelines",
+    "tir-lower-blocks",
+    "tir-lower-conditions",
+    "tir-lower-compact",
+)
 """Our passes from a scheduled program to loops around instructions, with buffers as large as they are used."""
 
 

@@ -16,7 +16,6 @@ from tir_mlir.accel.program import For, Issue, MachineProgram, Node, When
 from tir_mlir.accel.timing.conditions import ranges, subset
 from tir_mlir.dialect.symbolic import Constant, evaluate
 from tir_mlir.errors import IntrinError, LoweringError, MachineError
-from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.library import Library
 from tir_mlir.script import tir as T
 
@@ -361,11 +360,9 @@ def test_each_core_waits_for_its_own_units() -> None:
     np.testing.assert_array_equal(a, b)
 
 
-def test_annotations_that_do_nothing_are_told() -> None:
+def test_an_annotation_of_a_pipeline_is_followed_or_refused() -> None:
     machine = systolic()
     sch = schedule_product(machine, 32, 32, 32, (2, 2, 1), False)
     sch.annotate(sch.get_loops("C_o")[0], "software_pipeline_stage", [0, 0, 1])
-    with pytest.warns(
-        LoweringWarning, match="software_pipeline_stage.* has no effect; double_buffer of the copies in it"
-    ):
+    with pytest.raises(LoweringError, match=r'loop "i_0_0" cannot be the pipeline .* runs once'):
         build(sch, target=machine)

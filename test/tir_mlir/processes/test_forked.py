@@ -55,7 +55,7 @@ def test_an_error_of_python_is_no_crash():
 def test_memory_that_is_taken_is_told():
     end = run_forked(lambda tell: int(np.ones(1 << 23).sum()), 5, LOTS)
     assert end.value == 1 << 23
-    assert 64 << 20 <= (end.peak or 0) < 200 << 20
+    assert 48 << 20 <= (end.peak or 0) < 200 << 20  # 64 MB, less what the system has taken back of the parent's
 
 
 def test_an_allocation_that_fails_is_out_of_memory():

@@ -82,7 +82,7 @@ def test_spellings(monkeypatch, text, name):
 def test_an_unknown_name(monkeypatch):
     monkeypatch.setenv("TIR_HOST", "zen9")
     with pytest.raises(
-        BuildError, match=r"TIR_HOST names an unknown CPU, 'zen9' \(did you mean 'zen4'\?\); known: sse2"
+        BuildError, match=r"TIR_HOST names an unknown CPU, 'zen9' \(did you mean 'zen5'\?\); known: sse2"
     ):
         assumed_cpu_name.__wrapped__()
 

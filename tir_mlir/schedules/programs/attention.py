@@ -29,7 +29,7 @@ from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, merge_epilogue, parallelize
-from tir_mlir.target import GPU, Target, chosen, resolved
+from tir_mlir.target import Target, chosen, resolved
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
@@ -68,7 +68,7 @@ def attention(
     the same rows.
     """
     block = block_handle(sch, block)
-    if isinstance(gpu := resolved(target), GPU):
+    if (gpu := resolved(target).as_gpu()) is not None:
         attention_tiles(sch, gpu)
         return
     schedule_attention(sch, block, chosen(target), threads, reciprocal, free=free)

@@ -17,7 +17,7 @@ from tir_mlir.schedules.programs.gpu_rules import GpuRules
 from tir_mlir.schedules.programs.rules import HEAVY, Rules
 from tir_mlir.schedules.rows.elementwise import inline_producers
 from tir_mlir.schedules.steps import check_schedule
-from tir_mlir.target import GPU, AnyTarget, resolved
+from tir_mlir.target import AnyTarget, resolved
 
 
 def auto(
@@ -68,12 +68,13 @@ def scheduled_functions(sch: Schedule) -> list[str]:
 
 def rules_of(target: AnyTarget, threads: int | None, reciprocal: bool, free: bool) -> Rules:
     """The functions that schedule blocks for a target. Raises ScheduleError for options that it does not have."""
-    if not isinstance(target, GPU):
+    gpu = target.as_gpu()
+    if gpu is None:
         return CpuRules(target.as_cpu(), threads, reciprocal, free)
     if threads is not None or free:
         option = "threads" if threads is not None else "free"
-        raise ScheduleError(f"{option} is for CPUs, and {target.chip} is a GPU; fix: leave it out")
-    return GpuRules(target)
+        raise ScheduleError(f"{option} is for CPUs, and {gpu.chip} is a GPU; fix: leave it out")
+    return GpuRules(gpu)
 
 
 class AutoSchedule:

@@ -21,6 +21,7 @@ from tir_mlir.graph.builder import Value
 from tir_mlir.runtime.drivers import cuda, device_driver
 from tir_mlir.runtime.drivers.device_driver import using
 from tir_mlir.runtime.gpu.device_array import DeviceArray, device_array
+from tir_mlir.script import tir as T
 
 Lent = lending(DeviceTensor)
 
@@ -192,20 +193,24 @@ def test_the_report_predicts_the_time_of_each_function(by_rows):
     assert "in 3 kernels, predicted" in str(report) or report.launches != 3
 
 
-def largest():
-    b = GraphBuilder("main")
-    b.output(cast(Value, b.op("topk", b.input("x", (3, 50)), k=5, axis=1, ret_type="values")))
-    return b.finish()
+@T.prim_func
+def running(A: T.Buffer((50,), "float32"), B: T.Buffer((50,), "float32")):
+    """A recurrence: each element needs the one before."""
+    for i in range(50):
+        with T.block("B"):
+            vi = T.axis.opaque(50, i)
+            B[vi] = A[vi] + T.if_then_else(vi == 0, T.float32(0), B[vi - 1] * T.float32(0.5))
 
 
 def test_what_no_schedule_fits_is_named():
-    graph, x = largest(), random(3, 50)
-    with pytest.warns(
-        ScheduleWarning, match=r"main: no schedule for a GPU fits blocks of topk_1: a thread computes each"
-    ):
-        model = build(graph, target="sm_80")
+    b = GraphBuilder("main")
+    b.output(cast(Value, b.call_tir(running, [b.input("x", (50,))], [((50,), "float32")])))
+    with pytest.warns(ScheduleWarning, match=r"main: no schedule for a GPU fits blocks of running: a thread computes"):
+        model = build(b.finish(), target="sm_80")
+    x, expected = random(50), np.zeros(50, np.float32)
+    build(running)(x, expected)
     with ptx.stand_in():
-        np.testing.assert_array_equal(model(x), -np.sort(-x, axis=1)[:, :5])
+        np.testing.assert_array_equal(model(x), expected)
 
 
 def grown():
