@@ -32,7 +32,9 @@ LONG = ("docs/tutorials/", "docs/programs/")
 _LONG_TUTORIALS = ("amx", "attention", "gpt", "mlp", "resnet", "tuning")
 NIGHTLY = (
     "docs/gallery.md",
-    *(f"docs/guides/{n}.md" for n in ("import-models", "low-precision", "models", "tuning")),
+    *(f"docs/guides/{n}.md" for n in ("import-models", "low-precision", "models", "offload", "tuning")),
+    "docs/gpu/models.md",
+    "docs/machines/bring-up.md",
     *(f"docs/programs/{n}.md" for n in ("attention", "depthwise", "images", "sequences")),
     *(f"docs/tutorials/{n}.md" for n in _LONG_TUTORIALS),
 )

@@ -18,11 +18,8 @@ from tir_mlir.schedules.block_queries import (
     loops_by_iter,
     widest_bits,
 )
-from tir_mlir.schedules.gpu.threads import THREADS, bind_flat
+from tir_mlir.schedules.gpu.threads import PROCESSORS, THREADS, bind_flat
 from tir_mlir.schedules.rows.elementwise import inline_producers
-
-PROCESSORS = 108
-"""Of an A100, as a typical number: vectors are for results that keep all of its threads busy."""
 
 
 def elementwise(sch: Schedule, block: BlockHandle, fixed: Collection[str] = ()) -> None:

@@ -14,7 +14,7 @@ from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
 from tir_mlir.schedules.gpu.reduction import reduction
 from tir_mlir.schedules.gpu.split_sums import parts_of, split_sums
-from tir_mlir.schedules.gpu.threads import WARP
+from tir_mlir.schedules.gpu.threads import PROCESSORS, WARP
 from tir_mlir.schedules.gpu.zero_tiles import read_tile, store_inside
 from tir_mlir.schedules.operand_types import reads_only_as, store_as
 from tir_mlir.schedules.steps import merge_epilogue
@@ -29,8 +29,6 @@ PADDING = 4
 """Numbers between the rows of a transposed tile, so that threads that write a column use different banks."""
 SEGMENT = 8
 """Terms of a row that a warp copies at once: 32 bytes of float32, a sector."""
-PROCESSORS = 108
-"""Of an A100, as a typical number: a product has tiles for all of them if it is large enough."""
 
 
 @dataclass(frozen=True)

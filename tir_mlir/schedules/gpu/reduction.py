@@ -10,10 +10,8 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import LARGE, along_memory, block_info, extents, iters, loops_by_iter
 from tir_mlir.schedules.gpu.elementwise import row_fits
-from tir_mlir.schedules.gpu.threads import THREADS, WARP, bind_shared, fuse_all
+from tir_mlir.schedules.gpu.threads import PROCESSORS, THREADS, WARP, bind_shared, fuse_all
 
-PROCESSORS = 108
-"""Of an A100, as a typical number."""
 PARTS = 8
 """The threads that share the sum of a column."""
 

@@ -14,7 +14,7 @@ from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import block_info, block_view
 from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
-from tir_mlir.schedules.gpu.threads import WARP
+from tir_mlir.schedules.gpu.threads import PROCESSORS, WARP
 from tir_mlir.schedules.gpu.zero_tiles import read_tile, store_inside
 from tir_mlir.schedules.operand_types import is_product
 from tir_mlir.target import GPU
@@ -24,8 +24,6 @@ SUMS = {
     "float64": ("float64",),
 }  # fmt: skip
 """The types of operands, and those of their sums. float32 would be rounded to tf32: another result."""
-PROCESSORS = 108
-"""Of an A100, as a typical number: a product has tiles for all of them if it is large enough."""
 TILE_BYTES = 64
 """Of a row of terms: four loads of 16 bytes, as permuted addresses without bank conflicts need."""
 COPY_BYTES = 16

@@ -10,6 +10,8 @@ from tir_mlir.schedules.block_queries import block_info, extent_of, iters, kind_
 from tir_mlir.schedules.steps import attempt
 
 WARP = 32
+PROCESSORS = 108
+"""Of an A100, as a typical number: work is cut so that all of them have some."""
 THREADS = 256
 """The threads of a block, where nothing else decides."""
 BLOCKS = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
