@@ -127,16 +127,27 @@ def _are_of_iterations(
 ) -> bool:
     """Whether writes are of all elements of a read in an iteration of the outermost `level` loops and the one inside:
     those before it, in one iteration of the outermost `depths` loops, or those in its earlier iterations."""
-    missing = relation_of(read).outer(level + 1)
-    for write, depth in zip(before, depths, strict=True):
-        missing = missing.subtract(relation_of(write).outer(depth).insert_dims(dim_type.in_, depth, level + 1 - depth))
-    earlier = isl.Map.universe(missing.get_space().domain().map_from_set())
+    first = [
+        relation_of(write).outer(depth).insert_dims(dim_type.in_, depth, level + 1 - depth)
+        for write, depth in zip(before, depths, strict=True)
+    ]
+    needed, later = relation_of(read).outer(level + 1), [relation_of(write).outer(level + 1) for write in inside]
+    return unwritten_elements(needed, first, later).is_empty()
+
+
+def unwritten_elements(needed: isl.Map, before: Sequence[isl.Map], inside: Sequence[isl.Map]) -> isl.Map:
+    """What iterations need, of maps { [outer loops, loop] -> element }, without what is written before the loop, and by
+    what is inside in earlier iterations of it."""
+    for written in before:
+        needed = needed.subtract(written)
+    earlier = isl.Map.universe(needed.get_space().domain().map_from_set())
+    level = earlier.dim(dim_type.in_) - 1
     for number in range(level):
         earlier = earlier.equate(dim_type.in_, number, dim_type.out, number)
     earlier = earlier.order_gt(dim_type.in_, level, dim_type.out, level)
-    for write in inside:
-        missing = missing.subtract(earlier.apply_range(relation_of(write).outer(level + 1)))
-    return missing.is_empty()
+    for written in inside:
+        needed = needed.subtract(earlier.apply_range(written))
+    return needed
 
 
 def _common_depth(write: ir.Operation, read: ir.Operation, root: ir.Operation) -> int | None:

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import AccessRelation, relation_of, same_element
 from tir_mlir.dialect.analysis.accesses import accesses, touches
 from tir_mlir.dialect.analysis.certainty import doubt
+from tir_mlir.dialect.analysis.dataflow import unwritten_elements
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import accessed_memref
@@ -158,7 +159,12 @@ def _keeps_values(threads: Sequence[ThreadAccess]) -> bool:
     if threads[0].is_live_out and not all(_shares_only_within_thread(a, b) for a, b in combinations_of(writes)):
         return False
     reads = [t for t in threads if not t.touch.access.is_write]
-    return all(all(_shares_only_within_thread(r, w) for w in writes) or _follows_writes(r, writes) for r in reads)
+    return all(
+        all(_shares_only_within_thread(r, w) for w in writes)
+        or _follows_writes(r, writes)
+        or _follows_iterations(r, writes)
+        for r in reads
+    )
 
 
 def combinations_of(writes: Sequence[ThreadAccess]) -> Iterator[tuple[ThreadAccess, ThreadAccess]]:
@@ -219,6 +225,63 @@ def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
         if body == read.top:
             return False
     return False
+
+
+def _follows_iterations(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
+    """Whether each element that is read in an iteration of a serial loop has been written before the loop, or in an
+    earlier iteration, each time by one thread only: the last write is the same in both orders.
+
+        for t in threadIdx.x: S[0, t] = ...
+        for k:
+          for t in threadIdx.x: S[(k + 1) % 2, t] = ...
+          for t in threadIdx.x: ... = S[k % 2, 63 - t]
+    """
+    if read.owner != BLOCK or any(_data_loop(t) for t in (read, *writes)):
+        return False
+    for loop in read.serial[::-1]:
+        if loop.op == read.top or not walk.is_inside(loop.op, read.top):
+            return False
+        body = walk.parents(loop.op)[0]
+        inside = [w for w in writes if walk.is_inside(w.touch.access.op, loop.op)]
+        around = [w for w in writes if walk.is_inside(w.touch.access.op, body)]
+        others = [w for w in around if not walk.is_inside(w.touch.access.op, loop.op)]
+        if inside and all(_is_in_order(w, read, loop) for w in (*inside, *others)):
+            return (
+                all(_writes_only_within_thread(a, b, loop.op) for a, b in combinations_of(inside))
+                and all(_writes_only_within_thread(a, b, body) for a, b in combinations_of(others))
+                and _covers_iterations(read, inside, others, loop)
+            )
+    return False
+
+
+def _is_in_order(write: ThreadAccess, read: ThreadAccess, loop: Loop) -> bool:
+    """Whether a write is before a loop, or in another op of its body than a read, and in each iteration the same for
+    all threads around the loop: an inner loop says which thread runs."""
+    op = write.touch.access.op
+    around = [lp for lp in read.loops if is_axis(lp.op) and not lp.kind.startswith("blockIdx.")]
+    if not all(lp in write.outer_threads for lp in around if walk.is_inside(loop.op, lp.op)):
+        return False
+    if walk.is_inside(op, loop.op):
+        return walk.child_towards(loop.op, op) != walk.child_towards(loop.op, read.touch.access.op)
+    first = walk.child_towards(walk.parents(loop.op)[0], op)
+    return first.block == loop.op.block and first.is_before_in_block(loop.op)
+
+
+def _covers_iterations(
+    read: ThreadAccess, inside: Sequence[ThreadAccess], before: Sequence[ThreadAccess], loop: Loop
+) -> bool:
+    """Whether what a read touches is written before a loop or in earlier iterations, serially and on the GPU."""
+    body, depth = walk.parents(loop.op)[0], sum(map(is_loop, walk.parents(loop.op)))
+    parts = [[w for w in part if w.touch.dom.exact and w.touch.access.exact] for part in (before, inside)]
+    serial = [w.touch.outer(depth).insert_dims(dim_type.in_, depth, 1) for w in parts[0]]
+    if not unwritten_elements(
+        read.touch.outer(depth + 1), serial, [w.touch.outer(depth + 1) for w in parts[1]]
+    ).is_empty():
+        return False
+    columns = read.blocks + _serial_depth(read, body)
+    first = [_elements_in_body(w, body).insert_dims(dim_type.in_, columns, 1) for w in parts[0]]
+    later = [_elements_in_body(w, loop.op) for w in parts[1]]
+    return unwritten_elements(_elements_in_body(read, loop.op), first, later).is_empty()
 
 
 def _is_before(write: ThreadAccess, read: ThreadAccess, body: ir.Operation) -> bool:
