@@ -218,13 +218,26 @@ def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
     for body in walk.parents(read.touch.access.op):
         inner_writes = [w for w in writes if walk.is_inside(w.touch.access.op, body)]
         if inner_writes and all(_is_before(w, read, body) for w in inner_writes):
-            if _covers(read, inner_writes, body) and all(
-                _writes_only_within_thread(a, b, body) for a, b in combinations_of(inner_writes)
+            if (
+                _know_threads_alike(inner_writes, body)
+                and _covers(read, inner_writes, body)
+                and all(_writes_only_within_thread(a, b, body) for a, b in combinations_of(inner_writes))
             ):
                 return True
         if body == read.top:
             return False
     return False
+
+
+def _know_threads_alike(writes: Sequence[ThreadAccess], body: ir.Operation) -> bool:
+    """Whether each loop over an axis around a body says for all writes in it, or for none, which thread runs.
+
+    for t in threadIdx.x:
+        for u in threadIdx.x: S[u] = 1             # all of S, in each iteration of t
+        if t == 5: S[5] = 2                        # in one of them: thread 5 writes last, on a GPU only
+    """
+    around = [lp for lp in writes[0].loops if is_axis(lp.op) and walk.is_inside(body, lp.op)]
+    return all((lp in w.outer_threads) == (lp in writes[0].outer_threads) for lp in around for w in writes)
 
 
 def _follows_iterations(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:

@@ -75,3 +75,11 @@ def test_dataflow_agrees(name, monkeypatch):
     answer, asked = is_accepted(text, monkeypatch, fast=True)
     assert answer == is_accepted(text, monkeypatch, fast=False)[0]
     assert (not asked) >= shown
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_write_of_one_outer_thread_is_last_on_a_gpu_only(fast, monkeypatch):
+    """In the program, thread 2 reads what it has filled; on a GPU, what thread 5 has written over it."""
+    parts = [FILL.format(plane="%k mod 3", column="%u", u=THREADS), OF_A_THREAD.replace("%k + 2", "%k")]
+    text = PROGRAM.format(before="", body="\n".join([*parts, USE.format(read="%k mod 3")]))
+    assert not is_accepted(text, monkeypatch, fast)[0]
