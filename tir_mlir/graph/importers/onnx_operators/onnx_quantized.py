@@ -163,8 +163,8 @@ def _broadcast_parameter(e: OnnxEmitter, parameter: OnnxValue, trailing: int | N
 def matmul_integer(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, x_zero: Input = None, y_zero: Input = None) -> Value:
     """(x - x_zero) @ (y - y_zero) in int32; zeros of x by row, of y by column.
 
-    Of matrices x @ y - x_zero * sums of columns of y - y_zero * (sums of rows of x - k * x_zero), so that a product is
-    of the numbers of 8 bits: the same, modulo 2^32.
+    Of matrices x @ y - x_zero * sums of columns of y - y_zero * sums of rows of x - x_zero, so that a product is of the
+    numbers of 8 bits, of rows of any length: the same, modulo 2^32.
     """
     if rank_of(x) < 2 or rank_of(y) < 2:
         return matmul(e, subtract_zero_point(e, x, x_zero, trailing=1), subtract_zero_point(e, y, y_zero, trailing=0))
@@ -173,11 +173,7 @@ def matmul_integer(e: OnnxEmitter, x: OnnxValue, y: OnnxValue, x_zero: Input = N
     if by_row is not None:
         total = e.subtract(total, e.multiply(_totals(e, y, -2), by_row))
     if by_column is not None:
-        sums = _totals(e, x, -1)
-        if by_row is not None:
-            depth = e.value(x).shape[-1]
-            sums = e.subtract(sums, e.multiply(by_row, static_size(depth, "the length of rows of a product")))
-        total = e.subtract(total, e.multiply(sums, by_column))
+        total = e.subtract(total, e.multiply(_totals(e, subtract_zero_point(e, x, x_zero, trailing=1), -1), by_column))
     return total
 
 

@@ -1,5 +1,7 @@
 """Quantised models of ONNX: what is imported stays integers, and results are those of ONNX Runtime."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from tir_mlir.graph import compile_graph
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 RNG = np.random.default_rng(5)
 NODE = helper.make_node
@@ -51,3 +54,23 @@ def test_a_small_layer_is_of_integers(weight, opset):
     graph = tir_mlir.from_onnx(layer(WEIGHTS[weight], opset))
     (product,) = [x for x in compile_graph(graph, until="integers").script().splitlines() if "R.matmul(" in x]
     assert 'out_dtype="int32"' in product
+
+
+def test_integers_of_two_activations_are_multiplied_over_a_length_that_calls_tell():
+    """Probabilities by values, as the quantiser of ONNX Runtime writes attention with `MatMulConstBOnly=False`."""
+    proto = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        agraph (float[2,3,keys] p, float[2,keys,4] v) => (int32[2,3,4] y, float[2,3,4] z) {
+            a, ascale, azero = DynamicQuantizeLinear (p)
+            b, bscale, bzero = DynamicQuantizeLinear (v)
+            y = MatMulInteger (a, b, azero, bzero)
+            scale = Mul (ascale, bscale)
+            wide = Cast <to = 1> (y)
+            z = Mul (wide, scale)
+        }""")
+    lib = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")
+    for size in (1, 15, 16, 17, 127):
+        p, v = RNG.standard_normal((2, 3, size), "float32"), 3 + RNG.standard_normal((2, size, 4), "float32")
+        want: Any = ReferenceEvaluator(proto).run(None, {"p": p, "v": v})
+        y, z = lib(p, v)
+        np.testing.assert_array_equal(y, want[0])
+        np.testing.assert_allclose(z, want[1], rtol=1e-5)
