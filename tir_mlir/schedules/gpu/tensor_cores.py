@@ -55,7 +55,12 @@ TILES = (WarpTile(64, 64, 2, 2), WarpTile(64, 32, 2, 2), WarpTile(32, 32, 2, 2),
 
 
 def tensor_core_product(
-    sch: Schedule, block: BlockHandle, gpu: GPU, epilogue: BlockHandle | None = None, tile: WarpTile | None = None
+    sch: Schedule,
+    block: BlockHandle,
+    gpu: GPU,
+    epilogue: BlockHandle | None = None,
+    tile: WarpTile | None = None,
+    stages: int = 1,
 ) -> None:
     """Schedule a product of any size for `mma.sync`: batched, transposed, a convolution. tile: default the best for the
     sizes.
@@ -67,9 +72,12 @@ def tensor_core_product(
                                                      C = sums, where inside
 
     epilogue: an elementwise block that alone reads the product: computed in the registers of the sums. Ragged tiles are
-    filled with zeros. Errors: ScheduleError for what is not a product of types that the units have, or what zeros would
-    change.
+    filled with zeros. stages: of a pipeline of the loop over tiles of terms, whose copies are that many less one tiles
+    ahead; no more than there are tiles, and than shared memory has planes for. Errors: ScheduleError for what is not a
+    product of types that the units have, or what zeros would change.
     """
+    if stages < 1:
+        raise ScheduleError(f"stages is at least 1, not {stages}")
     kept = {block_info(sch, b).name for b in sch.get_child_blocks(sch.get_block("root", sch.func_working_on))}
     axes = product_axes(sch, block)
     dtype, sums = _types(sch, block, axes, gpu)
@@ -103,6 +111,7 @@ def tensor_core_product(
     if epilogue is not None:
         sch.reverse_compute_inline(epilogue)
     init = sch.decompose_reduction(inner, k_0)
+    _copy_ahead(sch, k_0, min(stages, ceil(axes.extent(axes.sums) / depth)), gpu, tile)
     for name, load in zip("ab", loads, strict=True):
         sch.tensorize(sch.get_loops(load)[-2], group[f"load_{name}"])
     sch.tensorize(sch.get_loops(sch.get_child_blocks(init)[0])[-2], group["init"])
@@ -152,6 +161,13 @@ def _bind(sch: Schedule, what: MatrixProduct, tile: WarpTile, depth: int) -> tup
     for loop, axis in ((i0, "blockIdx.y"), (j0, "blockIdx.x"), (i1, "threadIdx.z"), (j1, "threadIdx.y")):
         sch.bind(loop, axis)
     return sch.blockize(i2), k0, j1
+
+
+def _copy_ahead(sch: Schedule, k_0: LoopHandle, stages: int, gpu: GPU, tile: WarpTile) -> None:
+    """Let both copies of a loop that copies, loads, copies, loads and multiplies run as far ahead as there is room."""
+    ahead = min(stages, gpu.shared_declared // (sum(tile.block) * TILE_BYTES)) - 1
+    if ahead > 0:
+        sch.pipeline(k_0, [0, ahead, 0, ahead, ahead], [0, 2, 1, 3, 4])
 
 
 def _copy(sch: Schedule, copy: BlockHandle, tile: WarpTile, row: int) -> None:

@@ -123,6 +123,34 @@ def test_a_product_of_256_has_fewer_instructions_than_that_of_triton():
     assert not report.bank_conflicts
 
 
+@pytest.mark.parametrize("stages", [2, pytest.param(3, marks=pytest.mark.nightly)])
+def test_copies_run_ahead_in_stages(stages):
+    """With two stages, 1.02 of the instructions of Triton, which has three."""
+    sch = Schedule(mma_products.product(256, 256, 256))
+    tensor_core_product(sch, sch.get_block("product"), CUDA("sm_80"), tile=WarpTile(32, 32, 2, 2), stages=stages)
+    assert f"cp.async.wait_group {stages - 2};" in " ".join(build(sch, target="sm_80").assembly.split())
+    a, b = mma_products.operands(256, 256, 256, "float16", False, False)
+    c = np.zeros((256, 256), np.float32)
+    report = interpret(sch, a, b, c, target="sm_80")
+    np.testing.assert_array_equal(c, mma_products.expected(a, b, False, False, "float32"))
+    assert stages > 2 or sum(report.instructions.values()) < 1.1 * 41_312
+    assert not report.bank_conflicts
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("trans", TRANSPOSED)
+@pytest.mark.parametrize(("dtype", "sums"), TYPES)
+@pytest.mark.parametrize("size", [(15, 16, 17), (33, 17, 127), (16, 127, 1), (64, 64, 200)])
+def test_any_size_and_type_in_stages(size, dtype, sums, trans):
+    (m, n, k), (trans_a, trans_b) = size, trans
+    sch = Schedule(mma_products.product(m, n, k, dtype, sums, trans_a, trans_b))
+    tensor_core_product(sch, sch.get_block("product"), CUDA("sm_80"), stages=3)
+    a, b = mma_products.operands(m, n, k, dtype, trans_a, trans_b)
+    c = np.full((m, n), -1, sums)
+    interpret(sch, a, b, c, target="sm_80")
+    np.testing.assert_array_equal(c, mma_products.expected(a, b, trans_a, trans_b, sums))
+
+
 @pytest.mark.parametrize(
     ("dtype", "chip", "message"),
     [
@@ -134,3 +162,9 @@ def test_what_tensor_cores_do_not_multiply(dtype, chip, message):
     sch = Schedule(mma_products.product(64, 64, 64, dtype))
     with pytest.raises(ScheduleError, match=message):
         tensor_core_product(sch, sch.get_block("product"), CUDA(chip))
+
+
+def test_no_stages():
+    sch = Schedule(mma_products.product(64, 64, 64))
+    with pytest.raises(ScheduleError, match="stages is at least 1, not 0"):
+        tensor_core_product(sch, sch.get_block("product"), CUDA("sm_80"), stages=0)
