@@ -58,7 +58,7 @@ check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, l
 
 # tests whose code or output could depend on the CPU
 CPU_TESTS = test/tir_mlir/target test/tir_mlir/intrin test/tir_mlir/schedules \
-  test/tir_mlir/runtime test/tir_mlir/graph/models
+  test/tir_mlir/runtime test/tir_mlir/graph/models --ignore test/tir_mlir/schedules/gpu
 CPU_PAGES = test/docs/test_pages.py test/golden -k 'not (docs/gpu or docs/machines or accelerator or offload or firmware)'
 TIER ?= quick
 cpus: env  ## run the tests that could depend on the CPU as other CPUs too (TIR_HOST)
