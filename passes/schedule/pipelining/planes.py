@@ -148,12 +148,12 @@ def make_planes(part: Part, planes: int, loop: Loop) -> None:
     if part.dimension is None:
         if planes > 1:
             _number_iterations(buffer, Loop(loop.op))
-            for op, names in _ordered_kinds(buffer, lambda store: _iteration_at(store, loop)).items():
+            for op, names in _ordered_kinds(buffer, loop, lambda store: _iteration_at(store, loop)).items():
                 attrs.put(op, attrs.ITERS, names)
             add_dimension(buffer, planes, lambda op: _iteration_at(op, loop) % planes)
         return
     dimension = part.dimension
-    kinds = _ordered_kinds(buffer, lambda store: access_indices(store)[dimension])
+    kinds = _ordered_kinds(buffer, loop, lambda store: access_indices(store)[dimension])
     source = Block(next(p for p in parents(_first_store(buffer)) if is_block(p)))
     change = LayoutChange.from_extents(_plane_map(part, planes), buffer.dims, source.op)
     sources = size_sources(buffer, change)
@@ -166,15 +166,19 @@ def _first_store(buffer: Buffer) -> ir.Operation:
     return next(use.owner.operation for use in buffer.value.uses if isa(use.owner.operation, AffineStoreOp))
 
 
-def _ordered_kinds(buffer: Buffer, number: Callable[[ir.Operation], Index]) -> dict[ir.Operation, list[str]]:
-    """The kinds of the iters of the blocks that store: those that number the iterations are opaque, as several
-    iterations write one plane."""
+def _ordered_kinds(
+    buffer: Buffer, loop: Loop, number: Callable[[ir.Operation], Index]
+) -> dict[ir.Operation, list[str]]:
+    """The kinds of the iters of the blocks in the loop around stores: those that number the iterations are opaque, as
+    several iterations write one plane."""
     kinds: dict[ir.Operation, list[str]] = {}
     for use in buffer.value.uses:
         if isa(store := use.owner.operation, AffineStoreOp):
-            moving = number(store).values
-            block = Block(next(p for p in parents(store) if is_block(p)))
-            kinds[block.op] = ["O" if i.var in moving else i.kind for i in block.iters]
+            moving = set(number(store).values)
+            for block in [Block(p) for p in parents(store) if is_block(p) and is_inside(p, loop.op)]:
+                names = kinds.get(block.op, [i.kind for i in block.iters])
+                kinds[block.op] = ["O" if i.var in moving else k for i, k in zip(block.iters, names, strict=True)]
+                moving |= {v for i in block.iters if i.var in moving for v in i.binding.values}
     return kinds
 
 

@@ -164,6 +164,18 @@ def test_an_iter_that_was_a_reduction_numbers_the_planes(same_result):
     same_result(sch, parse(text), *SIZES)
 
 
+def test_an_iter_of_an_outer_block_numbers_the_planes(same_result):
+    """`write_at` makes a block of the loop's body; its iter is the number of the iteration."""
+    text = main("A:6x4 C:6x4", each("C:6x4", "C[vi, vj] = A[vi, vj] + 1.0"))
+    sch = Schedule(parse(text))
+    i, _ = sch.get_loops("C")
+    outer = sch.blockize(sch.get_loops("C")[1])
+    sch.write_at(i, outer, 0, "local")
+    sch.double_buffer(outer, i, 2)
+    reads_back(sch)
+    same_result(sch, parse(text), ((6, 4), "float32"), ((6, 4), "float32"))
+
+
 def test_a_first_copy_that_does_not_run(same_result):
     """Its condition is false in the only iteration of the prologue."""
     copied = sblock("P", "vk:8O=k - 1", "P[vk] = A[vk]", where="1 <= k")
