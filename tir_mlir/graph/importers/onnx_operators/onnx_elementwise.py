@@ -108,8 +108,19 @@ def is_infinite(e: OnnxEmitter, x: OnnxValue, detect_negative: int = 1, detect_p
 
 
 @onnx_op("Where")
-def where(e: OnnxEmitter, condition: Operand, x: Operand, y: Operand) -> Value:
+def where(e: OnnxEmitter, condition: OnnxValue, x: OnnxValue, y: OnnxValue) -> Value:
+    """x where the condition holds, else y; one of them alone where that is known everywhere, and it has all sizes."""
+    if isinstance(condition, np.ndarray) and condition.size and condition.min() == condition.max():
+        kept, other = (x, y) if condition.flat[0] else (y, x)
+        if _has_sizes_of(kept.shape, condition.shape) and _has_sizes_of(kept.shape, other.shape):
+            return e.value(kept)
     return e.op("where", condition, x, y)
+
+
+def _has_sizes_of(shape: Sequence[int | str], other: Sequence[int | str]) -> bool:
+    """Whether another shape is broadcast to this one, and does not widen it."""
+    aligned = zip(reversed(shape), reversed(other), strict=False)
+    return len(other) <= len(shape) and all(b in (1, a) for a, b in aligned)
 
 
 @onnx_op("Clip")

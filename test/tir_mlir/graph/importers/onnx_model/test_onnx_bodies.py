@@ -1,5 +1,7 @@
 """Functions, branches and sequences of ONNX that are known at import, against ONNX's own evaluator; what is given."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_results(name):
     proto = parser.parse_model(HEAD + MODELS[name])
-    wanted = ReferenceEvaluator(proto).run(None, {"x": X})
+    wanted: Any = ReferenceEvaluator(proto).run(None, {"x": X})
     ran = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")(X)
     for ours, expected in zip(ran if isinstance(ran, tuple) else (ran,), wanted, strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-6)
@@ -149,3 +151,19 @@ def test_sides_that_return_sequences(name):
 def test_sides_of_other_lengths_are_refused():
     with pytest.raises(GraphError, match="sides return sequences of different lengths"):
         tir_mlir.from_onnx(proto("If of sequences of other lengths", 17))
+
+
+@pytest.mark.parametrize(("condition", "x", "y", "left"), [
+    (np.zeros((3, 1), bool), "float[1] x", "float[2,3,4] y", 0),
+    (np.ones((3, 1), bool), "float[2,3,n] x", "float[1,n] y", 0),
+    (np.zeros((2, 1, 1), bool), "float[1] x", "float[3,4] y", 1),  # the condition widens the result
+    (np.ones(1, bool), "float[3,1] x", "float[3,4] y", 1),  # the other side does
+    (np.array([True, False, True, True]), "float[3,4] x", "float[4] y", 1),
+])  # fmt: skip
+def test_a_known_condition_chooses_a_side_that_has_all_sizes(condition, x, y, left):
+    """As in the body of ONNX's `Attention` without a mask, where no row of scores is empty."""
+    proto = onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : 21]>
+        agraph ({x}, {y}) => (float[] z) {{ z = Where (c, x, y) }}""")
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(condition, "c"))
+    assert tir_mlir.from_onnx(proto).script().count("R.where(") == left
