@@ -44,8 +44,8 @@ NIGHTLY = (
     "bench/test_ladder.py",
 )
 """Files of tests that build many points of a space, search, or start many processes; other tests do a few of each."""
-AUDITED = ("tir_mlir/schedule", "dialect", "fuzz")
-"""Folders in whose tests each step is audited before a merge, too: a fifth of the time of those of passes/schedule."""
+AUDITED = ("passes/schedule", "tir_mlir/schedule", "dialect", "fuzz")
+"""Folders in whose tests each step is audited before a merge, too."""
 FEW = {
     "tir_mlir/schedules/products/test_few_rows_dots.py": 1,
     "tir_mlir/schedules/": 1,
