@@ -103,7 +103,7 @@ class FragmentLayout:
         """32, or 128 of a warpgroup."""
         return 128 if any(bit[0] == "w" for part in (*self.row, *self.column) for bit in part.split("^")) else 32
 
-    def tiled(self, shape: Sequence[int]) -> FragmentLayout:
+    def tile_to(self, shape: Sequence[int]) -> FragmentLayout:
         """The layout of a matrix of whole tiles. Raises ValueError if a side is no multiple of that of a tile."""
         (rows, columns), (m, n) = shape, self.tile
         if rows % m or columns % n or not rows or not columns:
@@ -138,7 +138,7 @@ class FragmentLayout:
         lane, register = np.argwhere((rows == row) & (columns == column))[0]
         return int(lane), int(register)
 
-    def transposed(self) -> FragmentLayout:
+    def transpose(self) -> FragmentLayout:
         """The same registers, as those of the matrix with rows and columns exchanged; for one tile."""
         if self.tiles != (1, 1):
             raise ValueError("tiles of a transposed matrix have another order")
@@ -272,7 +272,7 @@ def fragment_tile(scope: str, dtype: str) -> FragmentLayout | None:
     if text is None or (scope.endswith(_TRANS) and "accumulator" in scope):
         return None
     layout = FragmentLayout.parse(text)
-    return layout.transposed() if scope.endswith(_TRANS) else layout
+    return layout.transpose() if scope.endswith(_TRANS) else layout
 
 
 def fragment_layout(scope: str, dtype: str, shape: Sequence[int]) -> FragmentLayout:
@@ -284,7 +284,7 @@ def fragment_layout(scope: str, dtype: str, shape: Sequence[int]) -> FragmentLay
         types = [type_ for name, type_ in MMA_LAYOUTS if name == scope.removesuffix(_TRANS)]
         there = f"{scope} has {', '.join(types)}" if types else f"there are {', '.join(scopes)}"
         raise ValueError(f"no matrix unit holds {dtype} in {scope}; {there}")
-    return tile.tiled(shape)
+    return tile.tile_to(shape)
 
 
 def ldmatrix_layout(bits: int, trans: bool = False) -> FragmentLayout | None:

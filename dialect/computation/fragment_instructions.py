@@ -92,7 +92,7 @@ def _multiply(op: ir.Operation, fragments: Sequence[ir.Value], layouts: Sequence
         starts.append([n * side for n, side in zip(place, layout.tile, strict=True)])
     multiply, add = (arith.mulf, arith.addf) if dtypes.is_float(sums) else (arith.muli, arith.addi)
 
-    def at(number: int, row: Index, column: Index) -> list[Index]:
+    def element(number: int, row: Index, column: Index) -> list[Index]:
         first, second = (column, row) if turned[number] else (row, column)
         return [first + starts[number][0], second + starts[number][1]]
 
@@ -100,13 +100,15 @@ def _multiply(op: ir.Operation, fragments: Sequence[ir.Value], layouts: Sequence
     for name, extent in (("j", tiles[1].tile[1]), ("k", tiles[0].tile[1])):
         with create.at_end(loops[-1].body):
             if name == "k" and (fragments[0] != fragments[3] or starts[0] != starts[3]):
-                create.store(create.load(fragments[3], at(3, *_vars(loops))), fragments[0], at(0, *_vars(loops)))
+                create.store(
+                    create.load(fragments[3], element(3, *_vars(loops))), fragments[0], element(0, *_vars(loops))
+                )
             loops.append(create.loop(name, 0, extent))
     i, j, k = _vars(loops)
     with create.at_end(loops[-1].body):
-        a, b = create.load(fragments[1], at(1, i, k)), create.load(fragments[2], at(2, k, j))
+        a, b = create.load(fragments[1], element(1, i, k)), create.load(fragments[2], element(2, k, j))
         product = multiply(*(create.convert(v, sums, dtype) for v in (a, b)))
-        create.store(add(create.load(fragments[0], at(0, i, j)), product), fragments[0], at(0, i, j))
+        create.store(add(create.load(fragments[0], element(0, i, j)), product), fragments[0], element(0, i, j))
     return True
 
 

@@ -115,7 +115,7 @@ def element_index(parts: Sequence[str], lane: Index, register: int) -> Index:
 
 
 @dataclass(frozen=True)
-class _Operand:
+class _FragmentOperand:
     """A fragment that a call takes: a parameter of the implementation, from a register on."""
 
     param: Buffer
@@ -145,7 +145,7 @@ def _is_mma(op: ir.Operation) -> bool:
     return view is not None and Buffer(view).scope.startswith("mma.")
 
 
-def _operand(op: ir.Operation, number: int, impl: Func) -> _Operand:
+def _operand(op: ir.Operation, number: int, impl: Func) -> _FragmentOperand:
     view = base_of(owner_op(op.operands[number]))
     while view is not None and (subview := defining_op(view, SubviewOp)) is not None:
         view = subview.source
@@ -154,7 +154,7 @@ def _operand(op: ir.Operation, number: int, impl: Func) -> _Operand:
     named = constant_integer(op.operands[number + 1]) if matrix_function(op) in ("ptx_mma", "ptx_ldmatrix") else 0
     if named is None:
         raise NotComposed(f"{matrix_function(op)} takes a register that is no constant")
-    return _Operand(Buffer(view), impl.args.index(view), named)
+    return _FragmentOperand(Buffer(view), impl.args.index(view), named)
 
 
 def _names(desc: Func, number: int) -> list[ir.Value]:
@@ -182,7 +182,7 @@ def _check_loads(name: str, calls: Sequence[ir.Operation], impl: Func, desc: Fun
         if memory is None or memory not in impl.args or _operand(op, 0, impl).param.value != target.param.value:
             raise NotComposed("an implementation loads one parameter in memory into one parameter in fragments")
         source = Buffer(memory).name
-        wanted = _wanted(desc, impl.args.index(memory), target.number, (rows, columns))
+        wanted = _described_elements(desc, impl.args.index(memory), target.number, (rows, columns))
         if matrix_function(op) == "ptx_ldmatrix":
             _fill_by_ldmatrix(op, _operand(op, 0, impl), found, Buffer(memory))
         else:
@@ -221,7 +221,7 @@ def ldmatrix_form(layout: FragmentLayout, bits: int) -> str:
         moved = ldmatrix_layout(bits, trans)
         if moved is None or any(a % b for a, b in zip(layout.tile, moved.tile, strict=True)):
             continue
-        order = moved.tiled(layout.tile).register_order(layout)
+        order = moved.tile_to(layout.tile).register_order(layout)
         if not isinstance(order, tuple):
             continue
         wide = layout.tile[1] // moved.tile[1]
@@ -240,7 +240,7 @@ def ldmatrix_form(layout: FragmentLayout, bits: int) -> str:
     return ""
 
 
-def _wanted(
+def _described_elements(
     desc: Func, memory: int, fragment: int, elements: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The elements of memory that a description puts where the elements of a fragment are."""
@@ -251,7 +251,7 @@ def _wanted(
     return (rows, columns) if source == target else (columns, rows)
 
 
-def _fill_by_ldmatrix(op: ir.Operation, target: _Operand, found: np.ndarray, memory: Buffer) -> None:
+def _fill_by_ldmatrix(op: ir.Operation, target: _FragmentOperand, found: np.ndarray, memory: Buffer) -> None:
     form = LdmatrixForm.parse(attrs.get(op, attrs.LAYOUT, ""))
     bits = dtypes.bits(memory.dtype)
     moved = ldmatrix_layout(bits, form.trans)
@@ -322,7 +322,7 @@ def _check_products(name: str, calls: Sequence[ir.Operation], impl: Func, desc: 
         raise NotComposed(f'"{name}" adds A[{i}, {k}] * B[{k}, {j}] to C[{i}, {j}] more than once')
 
 
-def _instruction(op: ir.Operation, operands: Sequence[_Operand]) -> tuple[int, int, int]:
+def _instruction(op: ir.Operation, operands: Sequence[_FragmentOperand]) -> tuple[int, int, int]:
     """Rows, columns and depth of one `mma.sync` of these types."""
     dtype = operands[1].param.dtype
     a, b = (fragment_tile(f"mma.matrix_{word}", dtype) for word in "ab")
@@ -336,7 +336,7 @@ def _instruction(op: ir.Operation, operands: Sequence[_Operand]) -> tuple[int, i
     return shape
 
 
-def _tiles(op: ir.Operation, operands: Sequence[_Operand], shape: Sequence[int]) -> Iterator[list[int]]:
+def _tiles(op: ir.Operation, operands: Sequence[_FragmentOperand], shape: Sequence[int]) -> Iterator[list[int]]:
     """The first registers of d, a, b, c of each instruction of a call."""
     if matrix_function(op) == "ptx_mma":
         yield [operand.register for operand in operands]
@@ -359,7 +359,7 @@ _ROLES = {"d": "mma.accumulator", "c": "mma.accumulator", "a": "mma.matrix_a", "
 
 def _start(
     name: str,
-    operand: _Operand,
+    operand: _FragmentOperand,
     register: int,
     role: str,
     desc: Func,
@@ -422,7 +422,7 @@ def _is_turned(role: str, names: Sequence[ir.Value], result: Sequence[ir.Value])
     return names[1] == own if role == "a" else names[0] == own
 
 
-def _agree(name: str, starts: Sequence[tuple[int, int]], operands: Sequence[_Operand]) -> tuple[int, int, int]:
+def _agree(name: str, starts: Sequence[tuple[int, int]], operands: Sequence[_FragmentOperand]) -> tuple[int, int, int]:
     """The tile of the product that four fragments are of: (row, column, depth). Refuses others."""
     d, a, b, c = starts
     names = [operand.param.name for operand in operands]
@@ -446,7 +446,7 @@ def _agree(name: str, starts: Sequence[tuple[int, int]], operands: Sequence[_Ope
     return d[0], d[1], a[1]
 
 
-def _extents(operands: Sequence[_Operand], desc: Func, result: Sequence[ir.Value]) -> tuple[int, int, int]:
+def _extents(operands: Sequence[_FragmentOperand], desc: Func, result: Sequence[ir.Value]) -> tuple[int, int, int]:
     rows, columns = operands[0].layout.shape
     a = operands[1].layout.shape
     return rows, columns, a[0] if _is_turned("a", _names(desc, operands[1].number), result) else a[1]

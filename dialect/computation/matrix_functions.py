@@ -194,7 +194,7 @@ def _filling(value: ir.Value, dtype: str) -> ir.Value:
 
 def _product(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> bool:
     d, a, b, c = fragments
-    turned = _turned(fragments, layouts)
+    turned = _exchanged_operands(fragments, layouts)
     if turned is None:
         return False
     dtype, (m, n) = Buffer(d).dtype, _shape(d)
@@ -213,7 +213,7 @@ def _product(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> bo
     return True
 
 
-def _turned(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> list[bool] | None:
+def _exchanged_operands(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> list[bool] | None:
     """Whether A and B have rows and columns exchanged; None: there is no product of them."""
     d, a, b, c = fragments
     if not is_mma(a):

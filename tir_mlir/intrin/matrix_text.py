@@ -56,23 +56,23 @@ def intrinsic_text(
     parameters."""
     strided = any(param.strided for param in params.values())
 
-    def declared(strides: bool) -> str:
+    def declarations(strides: bool) -> str:
         return "\n".join(param.declaration(name, strides and param.strided) for name, param in params.items())
 
-    def whole(name: str) -> str:
+    def region(name: str) -> str:
         return f"{name}[{', '.join(f'0:{n}' for n in params[name].shape)}]"
 
     return _TEXT.format(
         arguments=", ".join(f"{name.lower()}: T.handle" for name in params),
-        description=declared(False),
-        implementation=declared(True),
+        description=declarations(False),
+        implementation=declarations(True),
         variables="    s1 = T.int32()\n    s0 = T.int32()\n" if strided else "",
         loops=", ".join(loops),
         iters=", ".join(f"v{loop}" for loop in loops),
         kinds="".join("R" if loop == "k" else "S" for loop in loops),
         extents=", ".join(map(str, loops.values())),
         statement=statement,
-        reads=", ".join(map(whole, reads)),
-        writes=whole(writes),
+        reads=", ".join(map(region, reads)),
+        writes=region(writes),
         call=call,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class BasicBlock:
+class MachineBasicBlock:
     """label: `0_5`, or `0_%3` of one that is only fallen into. name: the block of LLVM IR. loop: the label of the
     header of its innermost loop; "" outside. setting: the last instruction before it that sets the length of RISC-V's
     vectors. jumps: the labels that it may jump to; falls: it may go on to the next."""
@@ -27,7 +27,7 @@ class AssemblyFunction:
     """blocks: in the order of the text. parents: of each loop, by the label of its header, the one around it."""
 
     name: str
-    blocks: list[BasicBlock] = field(default_factory=list)
+    blocks: list[MachineBasicBlock] = field(default_factory=list)
     parents: dict[str, str] = field(default_factory=dict)
 
 
@@ -55,7 +55,7 @@ def read_assembly(text: str, comment: str) -> list[AssemblyFunction]:
         elif (match := _LABEL.match(line)) is not None:
             label = match["label"] or f"{number}%{match['fallen']}"
             number = label.split("_")[0] + "_" if match["label"] else number
-            block = BasicBlock(label, _name(match["rest"]), setting=setting)
+            block = MachineBasicBlock(label, _name(match["rest"]), setting=setting)
             functions[-1].blocks.append(block)
             _read_loop(functions[-1], block, match["rest"])
         elif block is not None:
@@ -69,7 +69,7 @@ def _name(rest: str) -> str:
     return match["name"] if match else ""
 
 
-def _read_line(function: AssemblyFunction, block: BasicBlock, line: str, comment: str) -> None:
+def _read_line(function: AssemblyFunction, block: MachineBasicBlock, line: str, comment: str) -> None:
     code, _, remark = line.partition(comment)
     code = code.strip()
     if not code:
@@ -85,7 +85,7 @@ def _is_branch(code: str) -> bool:
     return not code.startswith(("lea", "adr"))
 
 
-def _read_loop(function: AssemblyFunction, block: BasicBlock, remark: str) -> None:
+def _read_loop(function: AssemblyFunction, block: MachineBasicBlock, remark: str) -> None:
     """Note what a comment says of the loop of a block."""
     if (match := _MEMBER.search(remark)) is not None:
         block.loop = match["loop"]
@@ -104,7 +104,7 @@ def comment_of(triple: str) -> str:
     return "#"
 
 
-def loops_around(function: AssemblyFunction, block: BasicBlock) -> Sequence[str]:
+def loops_around(function: AssemblyFunction, block: MachineBasicBlock) -> Sequence[str]:
     """The loops that a block is in, innermost first."""
     found, loop = [], block.loop
     while loop:

@@ -22,7 +22,7 @@ class Cycles:
     limit: str
 
 
-def limited(simulated: float, ports: Mapping[str, float], bounds: Mapping[str, float]) -> Cycles:
+def cycles_of(simulated: float, ports: Mapping[str, float], bounds: Mapping[str, float]) -> Cycles:
     """The cycles of a simulation, or the greatest bound, and which of them it is."""
     cycles = max(simulated, *bounds.values(), 0.0)
     limit = max(bounds, key=bounds.__getitem__, default=LATENCY)

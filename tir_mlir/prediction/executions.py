@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tir_mlir.prediction.assembly import AssemblyFunction, BasicBlock, loops_around
+from tir_mlir.prediction.assembly import AssemblyFunction, MachineBasicBlock, loops_around
 from tir_mlir.prediction.trip_counts import Trips
 
 ASSUMED_TRIPS = 8
@@ -51,13 +51,13 @@ def count_executions(functions: Sequence[AssemblyFunction], trips: Trips, roots:
     for name in _callers_first(by_name, roots):
         flow = _Flow(by_name[name], trips)
         for block in by_name[name].blocks:
-            for callee in _called(block, by_name):
+            for callee in _callees(block, by_name):
                 calls[callee] += calls[name] * flow.executions[block.label]
         pieces += flow.pieces(calls[name])
     return sorted((piece for piece in pieces if piece.weight), key=lambda piece: -piece.weight)
 
 
-def _called(block: BasicBlock, by_name: Mapping[str, AssemblyFunction]) -> list[str]:
+def _callees(block: MachineBasicBlock, by_name: Mapping[str, AssemblyFunction]) -> list[str]:
     """The functions that a block calls, or passes to what runs them in threads."""
     words = {
         word.removeprefix("_") if word not in by_name else word
@@ -76,7 +76,7 @@ def _callers_first(by_name: Mapping[str, AssemblyFunction], roots: Sequence[str]
             return
         seen.add(name)
         for block in by_name[name].blocks:
-            for callee in _called(block, by_name):
+            for callee in _callees(block, by_name):
                 visit(callee)
         order.append(name)
 
@@ -168,7 +168,7 @@ class _Flow:
             if block.loop not in innermost:
                 yield self._piece([block], calls, loops=False)
 
-    def _piece(self, blocks: Sequence[BasicBlock], calls: float, loops: bool) -> CodePiece:
+    def _piece(self, blocks: Sequence[MachineBasicBlock], calls: float, loops: bool) -> CodePiece:
         around = loops_around(self._function, blocks[0])
         return CodePiece(
             self._function.name,

@@ -18,7 +18,7 @@ from tir_mlir.prediction.executions import CodePiece, count_executions
 from tir_mlir.prediction.named_code import named_code
 from tir_mlir.prediction.nests import loop_nests, with_runs_of_nests
 from tir_mlir.prediction.simulation import simulate
-from tir_mlir.prediction.traffic import Traffic, count_traffic
+from tir_mlir.prediction.traffic import MemoryTraffic, count_traffic
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import AnyTarget, Target, resolved
 
@@ -50,7 +50,7 @@ class Prediction:
     core: Core
     loops: Sequence[LoopCost]
     core_cycles: float
-    traffic: Sequence[Traffic]
+    traffic: Sequence[MemoryTraffic]
 
     @property
     def cycles(self) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tir_mlir.prediction import vector_core
 from tir_mlir.prediction.cores import Core
-from tir_mlir.prediction.cycles import Cycles, limited
+from tir_mlir.prediction.cycles import Cycles, cycles_of
 from tir_mlir.prediction.executions import CodePiece
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.target import Target
@@ -38,14 +38,14 @@ def simulate(pieces: Sequence[CodePiece], core: Core, cpu: Target) -> list[Cycle
 
 def _text(piece: CodePiece, core: Core) -> list[str]:
     """What llvm-mca reads of a piece."""
-    return [_replaced(code, core) for code in piece.instructions if not _is_removed(code, core)] or ["nop"]
+    return [_replace(code, core) for code in piece.instructions if not _is_removed(code, core)] or ["nop"]
 
 
 def _is_removed(code: str, core: Core) -> bool:
     return bool(core.removed) and re.match(core.removed, code) is not None
 
 
-def _replaced(code: str, core: Core) -> str:
+def _replace(code: str, core: Core) -> str:
     for pattern, text in core.replaced.items():
         code = re.sub(pattern, text, code)
     return code
@@ -79,7 +79,7 @@ def _cycles(region: Mapping[str, Any] | None, piece: Sequence[str], core: Core) 
                 break
     if region is None:  # llvm-mca knows none of its instructions
         most = max(occupied.values(), default=len(piece) / core.dispatch)
-        return limited(most, occupied, occupied)
+        return cycles_of(most, occupied, occupied)
     summary = region["SummaryView"]
     simulated = summary["TotalCycles"] / summary["Iterations"]
     ports, kinds = _ports(region)
@@ -88,7 +88,7 @@ def _cycles(region: Mapping[str, Any] | None, piece: Sequence[str], core: Core) 
         bounds[kinds[port]] = max(bounds.get(kinds[port], 0.0), busy)
     for unit, busy in occupied.items():
         bounds[unit] = max(bounds.get(unit, 0.0), busy)
-    return limited(simulated, {**ports, **occupied}, bounds)
+    return cycles_of(simulated, {**ports, **occupied}, bounds)
 
 
 def _ports(region: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, str]]:

@@ -30,7 +30,7 @@ _WRITTEN_TWICE = 2
 
 
 @dataclass(frozen=True)
-class Traffic:
+class MemoryTraffic:
     """`bytes` come from the memory `level` ("L2", "L3", "DRAM") in a call, in `cycles`, as the core before it does not
     keep them."""
 
@@ -39,14 +39,14 @@ class Traffic:
     cycles: float
 
 
-def count_traffic(program: ir.Module, cpu: Target, core: Core) -> list[Traffic]:
+def count_traffic(program: ir.Module, cpu: Target, core: Core) -> list[MemoryTraffic]:
     """The traffic of all functions of a scheduled program, by the memory that it comes from."""
     levels = [("L2", cpu.l1, core.l2), ("L3", cpu.l2, core.l3), ("DRAM", core.last_cache(cpu), core.dram)]
     with enter_context():
         found = []
         for name, size, rate in levels:
             moved = sum(_Nests(size).missed_by_function(func.op) for func in funcs(program))
-            found.append(Traffic(name, moved, moved / rate))
+            found.append(MemoryTraffic(name, moved, moved / rate))
         return found
 
 
@@ -58,24 +58,24 @@ class _Nests:
         self._boxes: dict[tuple[int, bool], float] = {}
 
     def missed_by_function(self, func: ir.Operation) -> float:
-        if self._touched(func, func, ()) <= self._size:
+        if self._line_bytes(func, func, ()) <= self._size:
             return 0.0
-        return sum(self._missed(op) for op in _children(func))
+        return sum(self._miss_bytes(op) for op in _children(func))
 
-    def _missed(self, op: ir.Operation) -> float:
+    def _miss_bytes(self, op: ir.Operation) -> float:
         """Bytes that an op brings from behind the cache each time that it runs."""
         if not is_loop(op):
             below = list(_children(op))
-            return sum(map(self._missed, below)) if below else self._touched(op, op, ())
+            return sum(map(self._miss_bytes, below)) if below else self._line_bytes(op, op, ())
         loop = Loop(op)
-        once, whole = self._touched(op, op, ()), self._touched(op, op, (loop.var,))
+        once, whole = self._line_bytes(op, op, ()), self._line_bytes(op, op, (loop.var,))
         if min(once, whole) <= self._size:
             return whole
         below = list(_children(op))
-        each = sum(map(self._missed, below)) if below else once
+        each = sum(map(self._miss_bytes, below)) if below else once
         return (loop.const_extent or _ASSUMED) * each
 
-    def _touched(self, op: ir.Operation, top: ir.Operation, free: Sequence[ir.Value]) -> float:
+    def _line_bytes(self, op: ir.Operation, top: ir.Operation, free: Sequence[ir.Value]) -> float:
         """Bytes of the lines that a run of an op touches; of a loop without `free`, an iteration."""
         groups: dict[ir.Value, list[Access]] = {}
         for access in accesses(op):

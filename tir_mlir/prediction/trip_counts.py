@@ -88,19 +88,19 @@ class _Parser:
         if re.sub(r"\s", "", _TOKEN.sub("", text)):
             raise ValueError(text)
 
-    def _next(self) -> str:
+    def _take_token(self) -> str:
         return self._tokens.pop(0)
 
     def expression(self) -> Value:
         """`( a op b op c )`, or one value."""
-        token = self._next()
+        token = self._take_token()
         if token == "{":
             return self._recurrence()
         if token != "(":
             number = int(token)
             return lambda point: number
         values, names = [self.expression()], []
-        while (token := self._next()) != ")":
+        while (token := self._take_token()) != ")":
             names.append(_OPERATIONS[token] if token in _OPERATIONS else self._unknown(token))
             values.append(self.expression())
         operations = list(zip(names, values[1:], strict=True))
@@ -111,11 +111,11 @@ class _Parser:
         self._expect(",+,")
         step = self.expression()
         self._expect("}")
-        loop = self._next()[2:-1]
+        loop = self._take_token()[2:-1]
         return lambda point: start(point) + point[loop] * step(point)
 
     def _expect(self, wanted: str) -> None:
-        if (token := self._next()) != wanted:
+        if (token := self._take_token()) != wanted:
             self._unknown(token)
 
     def _unknown(self, token: str) -> Callable[[int, int], int]:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from tir_mlir.prediction.cores import Core
-from tir_mlir.prediction.cycles import FRONT_END, Cycles, limited
+from tir_mlir.prediction.cycles import FRONT_END, Cycles, cycles_of
 
 _REGISTER = re.compile(r"\b(?:v\d+|f?[ast]\d+|zero|ra|sp|gp|tp|ft\d+)\b")
 _SETTING = re.compile(r"^vset\w+\s+.*\be(?P<bits>\d+),\s*m(?P<fraction>f?)(?P<number>\d)")
@@ -51,7 +51,7 @@ def cycles(piece: Sequence[str], core: Core, setting: str) -> Cycles:
     half = _ITERATIONS // 2
     simulated = (starts[-1] - starts[half]) / (_ITERATIONS - 1 - half)
     each = {unit: total / _ITERATIONS for unit, total in busy.items() if unit != "scalar code"}
-    return limited(simulated, each, {FRONT_END: len(piece) / core.dispatch, **each})
+    return cycles_of(simulated, each, {FRONT_END: len(piece) / core.dispatch, **each})
 
 
 def _group(code: str, group: float) -> float:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tir_mlir.ptx.prediction.advice import duration_text
 from tir_mlir.ptx.prediction.cards import Card
-from tir_mlir.ptx.prediction.estimate import Prediction
+from tir_mlir.ptx.prediction.estimate import GpuPrediction
 from tir_mlir.ptx.prediction.program import predict_launches
 from tir_mlir.ptx.prediction.tracing import TracedLaunch, trace_launch
 from tir_mlir.ptx.prediction.walk import is_wait
@@ -31,7 +31,7 @@ class ComparedKernels:
         return {name: sum(counts[name] for counts in every) for name in every[0]}
 
     @cached_property
-    def predictions(self) -> list[Prediction]:
+    def predictions(self) -> list[GpuPrediction]:
         return predict_launches(self.name, self.launches, self.usage, self.card).launches
 
     @property

@@ -27,7 +27,7 @@ from tir_mlir.ptx.report import Report
 from tir_mlir.ptx.tensors import TensorMap
 from tir_mlir.runtime import library
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
-from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, OneProcess, TensorLayout
+from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, OneProcess, TensorMapLayout
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target import CUDA
 
@@ -60,7 +60,7 @@ class MachineDriver:
         self._unwritten: set[int] = set()  # memory of calls that nobody wrote
         self._next = _FIRST_ADDRESS
         self._streams: set[int] = {0}
-        self._maps: dict[int, tuple[int, TensorLayout]] = {}
+        self._maps: dict[int, tuple[int, TensorMapLayout]] = {}
         self._process = OneProcess()
         self.reports: list[Report] = []
         self.launches: list[TracedLaunch] = []
@@ -133,7 +133,7 @@ class MachineDriver:
             return TensorMap(array.reshape(layout.shape), layout.box, layout.swizzle)
         return _number(type_, word)
 
-    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+    def tensor_map(self, device: int, address: int, layout: TensorMapLayout) -> int:
         key = address, layout
         number = next((n for n, known in self._maps.items() if known == key), len(self._maps))
         self._maps[number] = key
@@ -161,7 +161,7 @@ class MachineDriver:
             raise DeviceError(f"{what}: stream {stream:#x} of the arrays is gone; fix: make another one current")
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         """The bytes of memory that are in use."""
         return sum(memory.size for _, memory in self._memory.values())
 
@@ -169,8 +169,9 @@ class MachineDriver:
 
     def allocate(self, device: int, size: int, stream: int) -> int:
         self._check(stream, f"{size:,} bytes of memory")
-        if self._limit is not None and self.held + size > self._limit:
-            raise DeviceMemoryError(f"{size:,} bytes of memory: {self.held:,} of {self._limit:,} bytes are in use")
+        if self._limit is not None and self.held_bytes + size > self._limit:
+            used = f"{self.held_bytes:,} of {self._limit:,} bytes are in use"
+            raise DeviceMemoryError(f"{size:,} bytes of memory: {used}")
         address = self._next
         self._next += -(-(size + _GAP) // _GAP) * _GAP
         self._memory[address] = device, np.zeros(size, np.uint8)

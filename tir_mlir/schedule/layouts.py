@@ -101,7 +101,7 @@ def layout_title(layout: FragmentLayout) -> str:
 
 def lane_table(layout: FragmentLayout) -> Iterator[str]:
     """A line for each row of a tile: `lane:register` of each element, `lane:first-last` of adjacent registers."""
-    tile = layout.tiled(layout.tile)
+    tile = layout.tile_to(layout.tile)
     rows, columns = tile.elements
     held = {(int(rows[i, r]), int(columns[i, r])): (i, r) for i in range(tile.lanes) for r in range(tile.registers)}
     for row in range(tile.tile[0]):

@@ -31,11 +31,11 @@ def run(module: ir.Module) -> None:
     and for stages in which an access would come too early.
     """
     for func in programs(module):
-        while annotated := [op for op in walk.ops(func.op) if is_loop(op) and _asked(op)]:
+        while annotated := [op for op in walk.ops(func.op) if is_loop(op) and _is_annotated(op)]:
             _rewrite(Loop(annotated[-1]))
 
 
-def _asked(op: ir.Operation) -> bool:
+def _is_annotated(op: ir.Operation) -> bool:
     return not {*annotation_keys.PIPELINE}.isdisjoint(attrs.get(op, attrs.ANNOTATIONS, {}))
 
 

@@ -194,7 +194,7 @@ def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[
         attrs.put(memory.owner, ROWS, [n or 1 for n in buffer.shape])
     for op in users:
         with ir.InsertionPoint(op), op.location:
-            _access_at(op, memory, _permuted(linear_index(op, buffer), fields))
+            _access_at(op, memory, _permute(linear_index(op, buffer), fields))
     for other in [use.owner.operation for use in buffer.value.uses]:
         if isa(other, AlignedPointerOp):
             with ir.InsertionPoint(other), other.location:
@@ -204,7 +204,7 @@ def _apply(alloc: ir.Operation, users: Sequence[ir.Operation], fields: Sequence[
     edit.drop(alloc)
 
 
-def _permuted(index: Index, fields: Sequence[AddressXor]) -> ir.Value:
+def _permute(index: Index, fields: Sequence[AddressXor]) -> ir.Value:
     """The permuted address of an index: what is a multiple of all bits that the fields read is added behind them, such
     as the plane of a pipeline, so that addresses that differ by it share one xor."""
     block = 1 << max(field.low + field.width + field.distance for field in fields)

@@ -26,7 +26,7 @@ from tir_mlir.passes.schedule.registry import check, check_plain, primitive, ref
 
 
 @dataclass(frozen=True)
-class _Copy:
+class _BoxCopy:
     """A copy: its block, the op in the body of the loop that contains it, what it reads and what it writes."""
 
     block: Block
@@ -79,7 +79,7 @@ def tma_pipeline(copies: Block | list[Block], loop: Loop, stages: int = 2, speci
         attrs.put(copy.block.op, attrs.ANNOTATIONS, {**copy.block.annotations, TMA_COPY: 1})
 
 
-def _copy(block: Block, loop: Loop) -> _Copy:
+def _copy(block: Block, loop: Loop) -> _BoxCopy:
     check(is_inside(block.op, loop.op), block, f"block {block.name} is not in loop {loop.name}")
     stores = [op for op in walk.ops(block.op) if isa(op, AffineStoreOp)]
     check(len(stores) == 1, block, f"block {block.name} stores {len(stores)} values; a copy stores one")
@@ -118,10 +118,10 @@ def _copy(block: Block, loop: Loop) -> _Copy:
             f"loop {Loop(op).name} around the copy is {kind}; one thread starts the copy of a whole tile",
             "leave the loops of the copy serial",
         )
-    return _Copy(block, top, source, target)
+    return _BoxCopy(block, top, source, target)
 
 
-def _check_positions(found: list[_Copy], loop: Loop) -> None:
+def _check_positions(found: list[_BoxCopy], loop: Loop) -> None:
     """Refuse copies that are not the first nests of the body."""
     body = [op for op in loop.body_ops() if not is_pure(op)]
     tops = [copy.top for copy in found]

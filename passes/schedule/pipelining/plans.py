@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.passes.schedule.edits.block_iters import replace_iters
 from tir_mlir.passes.schedule.pipelining.planes import Part, check_numbers, find_part, make_planes
 from tir_mlir.passes.schedule.pipelining.stages import (
-    Child,
+    PipelineChild,
     check_loop,
     count_planes,
     find_broken_order,
@@ -43,7 +43,7 @@ from tir_mlir.passes.schedule.registry import DECOMPOSE_REDUCTION, check, check_
 class Plan:
     """The stages of a loop, and the planes of buffers that live from one stage to a later one."""
 
-    children: tuple[Child, ...]
+    children: tuple[PipelineChild, ...]
     planes: tuple[tuple[Part, int], ...]
 
     @property
@@ -93,8 +93,8 @@ def make_plan(loop: Loop, stages: int | Sequence[int], order: Sequence[int] | No
 
 
 def _as_listed(
-    loop: Loop, children: Sequence[Child], stages: Sequence[int], order: Sequence[int] | None
-) -> list[Child]:
+    loop: Loop, children: Sequence[PipelineChild], stages: Sequence[int], order: Sequence[int] | None
+) -> list[PipelineChild]:
     """The children with stages and positions from lists, the least stage as 0."""
     names = "; ".join(child.names for child in children)
     for what, values in (("stages", stages), ("order", order)):
@@ -114,7 +114,7 @@ def _as_listed(
     return [replace(c, stage=stages[c.number] - least, order=places[c.number]) for c in children]
 
 
-def _check_count(loop: Loop, children: Sequence[Child]) -> None:
+def _check_count(loop: Loop, children: Sequence[PipelineChild]) -> None:
     """Refuse more stages than iterations, and a reduction whose beginning would be copied."""
     last, extent = max(child.stage for child in children), loop.const_extent
     if extent is not None and last >= extent:
@@ -138,7 +138,7 @@ def _check_count(loop: Loop, children: Sequence[Child]) -> None:
 # --- the common case: copies ahead, what computes last ----------------------------------------------------------------
 
 
-def _copies_first(loop: Loop, children: Sequence[Child], stages: int) -> list[Child]:
+def _copies_first(loop: Loop, children: Sequence[PipelineChild], stages: int) -> list[PipelineChild]:
     """Copies in the first stage, all else in the last one; copies out of registers after it, in the same iteration."""
     check(
         stages >= 2,
@@ -158,10 +158,10 @@ def _copies_first(loop: Loop, children: Sequence[Child], stages: int) -> list[Ch
     return [replace(c, stage=0 if c in copies else stages - 1, order=places[c]) for c in children]
 
 
-def _leading_copies(loop: Loop, children: Sequence[Child]) -> tuple[list[Child], str]:
+def _leading_copies(loop: Loop, children: Sequence[PipelineChild]) -> tuple[list[PipelineChild], str]:
     """The first children that fill buffers of their iteration with what the rest of it does not write; and why the next
     one is none."""
-    tops, copies, reason = tops_of(loop), list[Child](), ""
+    tops, copies, reason = tops_of(loop), list[PipelineChild](), ""
     for child, top in zip(children, tops, strict=True):
         written = dict.fromkeys(a.buffer for a in accesses(top) if a.is_write)
         later = {a.buffer for op in tops[child.number + 1 :] for a in accesses(op) if a.is_write}
@@ -190,7 +190,7 @@ def _no_copy(buffer: Buffer, loop: Loop, top: ir.Operation) -> str:
     return ""
 
 
-def _reads_registers(loop: Loop, child: Child) -> bool:
+def _reads_registers(loop: Loop, child: PipelineChild) -> bool:
     """Whether a copy reads what another one has loaded into memory of a thread."""
     top = tops_of(loop)[child.number]
     read = [Buffer(a.buffer) for a in accesses(top) if not a.is_write]
@@ -200,7 +200,7 @@ def _reads_registers(loop: Loop, child: Child) -> bool:
 # --- buffers ----------------------------------------------------------------------------------------------------------
 
 
-def _find_parts(loop: Loop, children: Sequence[Child]) -> tuple[list[Part], dict[ir.Value, str]]:
+def _find_parts(loop: Loop, children: Sequence[PipelineChild]) -> tuple[list[Part], dict[ir.Value, str]]:
     """Buffers that live from one stage to another one, or in one that the prologue has, too, of which each iteration
     has a part of its own; and, for others, why it has none."""
     parts: list[Part] = []
@@ -217,7 +217,7 @@ def _find_parts(loop: Loop, children: Sequence[Child]) -> tuple[list[Part], dict
     return parts, shared
 
 
-def _part(buffer: Buffer, loop: Loop, child: Child) -> Part:
+def _part(buffer: Buffer, loop: Loop, child: PipelineChild) -> Part:
     part = find_part(buffer, loop, Block(walk.op_with_id(loop.op, min(child.blocks))))
     check_numbers(part, loop)
     return part

@@ -35,7 +35,7 @@ from tir_mlir.passes.schedule.registry import check, refuse
 
 
 @dataclass(frozen=True)
-class Child:
+class PipelineChild:
     """An op of the body of a loop, by the ids of its blocks: iteration k of it runs in iteration k + stage of the
     pipeline, as number `order` of that."""
 
@@ -70,7 +70,7 @@ def outermost_blocks(op: ir.Operation) -> list[Block]:
     return [Block(op)] if is_block(op) else blocks_below(op)
 
 
-def find_children(loop: Loop) -> list[Child]:
+def find_children(loop: Loop) -> list[PipelineChild]:
     """The ops of the body of a loop. Refuses one without a block."""
     children = []
     for number, op in enumerate(tops_of(loop)):
@@ -78,7 +78,7 @@ def find_children(loop: Loop) -> list[Child]:
         if not blocks:
             refuse(op, f"statement {number} of loop {loop.name} is in no block; stages are of blocks")
         names = ", ".join(dict.fromkeys(block.name for block in blocks))
-        children.append(Child(number, names, frozenset(block.id for block in blocks)))
+        children.append(PipelineChild(number, names, frozenset(block.id for block in blocks)))
     return children
 
 
@@ -86,7 +86,7 @@ def find_children(loop: Loop) -> list[Child]:
 
 
 def find_broken_order(
-    loop: Loop, children: Sequence[Child], private: Collection[ir.Value]
+    loop: Loop, children: Sequence[PipelineChild], private: Collection[ir.Value]
 ) -> tuple[Buffer, Counterexample] | None:
     """Two iterations of two children that touch one element, one writing, and change places; None if none do.
 
@@ -124,13 +124,13 @@ def _pairs_at_distance(a: AccessRelation, b: AccessRelation, loop: Loop, span: t
     return clash
 
 
-def count_planes(buffer: Buffer, loop: Loop, children: Sequence[Child]) -> int:
+def count_planes(buffer: Buffer, loop: Loop, children: Sequence[PipelineChild]) -> int:
     """How many iterations at a time keep values in a buffer that each of them writes anew.
 
     In memory that threads share, one more than the stages between: a read and a later write of one plane in one
     iteration would need a barrier.
     """
-    users, writers = set[Child](), set[Child]()
+    users, writers = set[PipelineChild](), set[PipelineChild]()
     tops = {op: child for op, child in zip(tops_of(loop), children, strict=True)}
     for group in written_groups(loop.op):
         for touch in group if group[0].access.buffer == buffer.value else ():
@@ -144,7 +144,7 @@ def count_planes(buffer: Buffer, loop: Loop, children: Sequence[Child]) -> int:
     )
 
 
-def users_of(buffer: ir.Value, loop: Loop, children: Sequence[Child]) -> list[Child]:
+def users_of(buffer: ir.Value, loop: Loop, children: Sequence[PipelineChild]) -> list[PipelineChild]:
     """The children that access a buffer."""
     found = {
         child_towards(loop.op, use.owner.operation)
@@ -157,7 +157,7 @@ def users_of(buffer: ir.Value, loop: Loop, children: Sequence[Child]) -> list[Ch
 # --- the rewrite ------------------------------------------------------------------------------------------------------
 
 
-def run_stages(loop: Loop, children: Sequence[Child], prologue: bool) -> None:
+def run_stages(loop: Loop, children: Sequence[PipelineChild], prologue: bool) -> None:
     """Let each child of a loop run `stage` iterations later, in the given order.
 
         for k in range(n):                    for k in range(n + 1):
@@ -191,7 +191,7 @@ def run_stages(loop: Loop, children: Sequence[Child], prologue: bool) -> None:
     _guard(loop, children, last if prologue else 0, ends)
 
 
-def _guard(loop: Loop, children: Sequence[Child], ahead: int, ends: Sequence[Index]) -> None:
+def _guard(loop: Loop, children: Sequence[PipelineChild], ahead: int, ends: Sequence[Index]) -> None:
     """Let children run in the iterations only that there are: `ahead - stage` after that of the loop."""
     var, everything = Index.from_value(loop.var), {number for child in children for number in child.blocks}
     for stage in sorted({child.stage for child in children}):
@@ -200,7 +200,7 @@ def _guard(loop: Loop, children: Sequence[Child], ahead: int, ends: Sequence[Ind
             guard_blocks(loop, bound, but=others)
 
 
-def _add_prologue(loop: Loop, children: Sequence[Child], count: int) -> None:
+def _add_prologue(loop: Loop, children: Sequence[PipelineChild], count: int) -> None:
     """The first iterations of the pipeline, before the loop."""
     with ir.InsertionPoint(loop.op), loop.op.location:
         first = create.loop(f"{loop.name}_prologue", 0, count, wide=loop.is_wide)
@@ -214,7 +214,9 @@ def _add_prologue(loop: Loop, children: Sequence[Child], count: int) -> None:
         for block in all_blocks(copy):
             edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{block.name}_prologue"))
     for child, top in zip(children, tops_of(first), strict=True):
-        copies.append(Child(child.number, child.names, frozenset(b.id for b in outermost_blocks(top)), child.stage))
+        copies.append(
+            PipelineChild(child.number, child.names, frozenset(b.id for b in outermost_blocks(top)), child.stage)
+        )
     _guard(first, copies, 0, loop.uppers)
     if count == 1 and not any(block.where for block in blocks_below(first.op)):  # a condition may be false at 0
         edit.substitute({first.var: Index.constant(0)})

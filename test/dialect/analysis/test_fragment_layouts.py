@@ -49,7 +49,7 @@ def test_each_equals_that_of_the_machine(scope: str, dtype: str):
 def test_each_is_one_to_one(scope: str, dtype: str):
     (m, n), layout = tile_of(scope, dtype), fragment_tile(scope, dtype)
     assert layout is not None
-    large = layout.tiled((2 * m, 3 * n))
+    large = layout.tile_to((2 * m, 3 * n))
     pairs = {large.element(lane, register) for lane in range(large.lanes) for register in range(large.registers)}
     assert pairs == {(row, column) for row in range(2 * m) for column in range(3 * n)}
     assert all(large.element(*large.owner(row, column)) == (row, column) for row, column in [(0, 0), (m + 1, 2 * n)])
@@ -85,14 +85,14 @@ def ldmatrix(bits: int, trans: bool = False) -> FragmentLayout:
 
 
 def test_ldmatrix_serves_operands():
-    four = ldmatrix(16).tiled((16, 16))
+    four = ldmatrix(16).tile_to((16, 16))
     a = fragment_layout("mma.matrix_a", "float16", (16, 16))
     assert four.first_difference(a) == FragmentDifference(0, 2, (0, 8), (8, 0))  # its matrices are row by row
     assert four.register_order(a) == (0, 1, 4, 5, 2, 3, 6, 7)
-    trans = ldmatrix(16, True).tiled((16, 8))
+    trans = ldmatrix(16, True).tile_to((16, 8))
     b = fragment_layout("mma.matrix_b", "bfloat16", (16, 8))
     assert trans.first_difference(b) is None
-    plain = ldmatrix(16).tiled((16, 8))
+    plain = ldmatrix(16).tile_to((16, 8))
     wrong = plain.first_difference(b)
     assert wrong is not None
     assert wrong.text("A", "B") == "lane 0, register 1: A[0, 1] is where B[1, 0] has to be"

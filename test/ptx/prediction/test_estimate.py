@@ -13,7 +13,7 @@ from programs.short import each, main
 from tir_mlir import Schedule, build, ptx
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.ptx.prediction.cards import CARDS, find_card
-from tir_mlir.ptx.prediction.estimate import LAUNCH_SECONDS, Prediction, predict
+from tir_mlir.ptx.prediction.estimate import LAUNCH_SECONDS, GpuPrediction, predict
 from tir_mlir.ptx.prediction.registers import live_registers
 from tir_mlir.ptx.prediction.tracing import TracedLaunch
 
@@ -47,7 +47,7 @@ def launch(body: str, threads: int = 32, blocks: int = 1, shared: int = 1024) ->
     return TracedLaunch(module.kernels["k"], (blocks, 1, 1), (threads, 1, 1), 0, address.to_bytes(8, "little"), arrays)
 
 
-def on_a100(body: str, threads: int = 32, blocks: int = 1, registers: int = 32) -> Prediction:
+def on_a100(body: str, threads: int = 32, blocks: int = 1, registers: int = 32) -> GpuPrediction:
     return predict(launch(body, threads, blocks), CARDS["A100"], registers)
 
 

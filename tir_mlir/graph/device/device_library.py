@@ -53,7 +53,7 @@ class DeviceCode(CompiledCode, FileWriter):
         files.write_whole(written)
         return list(written)
 
-    def lowered(self) -> NoReturn:
+    def lower(self) -> NoReturn:
         """Raises BuildError."""
         raise BuildError("the functions of a model are compiled apart; fix: build(function, target=...).lowered of one")
 
@@ -62,4 +62,4 @@ def device_library(source: str, functions: Sequence[FunctionKernels], timing: Ti
     """The library of functions, which are called as those of a program are: `lib["dense"](x, w, out)`."""
     code = DeviceCode(functions)
     callables = {f.name: DeviceFunction(f.signature, f.program, f.code) for f in functions}
-    return Library(source, code.lowered, code, callables, timing, code, kernel_source=code.source)
+    return Library(source, code.lower, code, callables, timing, code, kernel_source=code.source)

@@ -111,7 +111,7 @@ class GraphProgram:
 
     def _launches(self, sizes: Mapping[str, int]) -> tuple[list[GraphLaunch], int]:
         offsets, planned = self.plan.arena.layout(sizes)
-        end = most = _aligned(planned)
+        end = most = _align(planned)
         launches: list[GraphLaunch] = []
         for step in self.steps(sizes):
             call = step.function.program.prepare([slot_shape(slot.type, sizes) for slot in step.slots])
@@ -123,7 +123,7 @@ class GraphProgram:
             own, at = [], end
             for size in call.temporaries:
                 own.append(HeldBuffer(ARENA, at, size))
-                at += _aligned(size)
+                at += _align(size)
             most = max(most, at)
             buffers = [self._buffer(slot, sizes, offsets) for slot in step.slots]
             launches += [
@@ -174,5 +174,5 @@ def _bytes(type_: TensorType, sizes: Mapping[str, int]) -> int:
     return size_code.value(byte_size(type_), sizes)
 
 
-def _aligned(size: int) -> int:
+def _align(size: int) -> int:
     return -(-size // LINE) * LINE

@@ -57,7 +57,7 @@ def verify_model(source: Graph, compiled: Graph, options: BuildOptions, seed: in
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the build gave them
-                results[function.name] = schedule_for_gpu(_alone(function), gpu)[0].verify(target=gpu, seed=seed)
+                results[function.name] = schedule_for_gpu(_isolate(function), gpu)[0].verify(target=gpu, seed=seed)
         except NotChecked as error:
             unchecked[function.name] = str(error)
     try:
@@ -67,7 +67,7 @@ def verify_model(source: Graph, compiled: Graph, options: BuildOptions, seed: in
     return ModelVerification(results, unchecked, whole)
 
 
-def _alone(function: PrimFunc) -> PrimFunc:
+def _isolate(function: PrimFunc) -> PrimFunc:
     """A function in a module of its own, as the build schedules it."""
     return parse_canonical(canonical_text(function))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tir_mlir.ptx.prediction.estimate import Prediction
+    from tir_mlir.ptx.prediction.estimate import GpuPrediction
 
 _WORK = {
     "issue": "the schedulers issue instructions",
@@ -31,7 +31,7 @@ _HELP = {
 }
 
 
-def advice_of(prediction: Prediction) -> str:
+def advice_of(prediction: GpuPrediction) -> str:
     """What would help against the limit."""
     p, limit = prediction, prediction.limit
     if limit == "memory":
@@ -52,7 +52,7 @@ def advice_of(prediction: Prediction) -> str:
     return _HELP[limit]
 
 
-def _advice_on_latency(p: Prediction) -> str:
+def _advice_on_latency(p: GpuPrediction) -> str:
     words = []
     if p.waiting > 0.2 * p.alone and p.busy["L2"] > 0.01:
         words.append(
@@ -75,7 +75,7 @@ def duration_text(seconds: float) -> str:
     return ""
 
 
-def describe(p: Prediction) -> str:
+def describe(p: GpuPrediction) -> str:
     """A prediction as text."""
     registers = (
         f"about {p.registers} registers (no ptxas: from the text)" if p.estimated else f"{p.registers} registers"

@@ -22,7 +22,7 @@ L2_BYTES = 64
 
 
 @dataclass(frozen=True)
-class Prediction:
+class GpuPrediction:
     """The predicted time of a launch.
 
     busy: by pipe, its part of the time that it works; of "L2" and "DRAM" the card's.
@@ -69,7 +69,7 @@ class Prediction:
 
 
 @dataclass
-class _Work:
+class _KernelWork:
     """A launch on a card. pipes: cycles of a multiprocessor that a block occupies each pipe, by name."""
 
     launch: TracedLaunch
@@ -80,7 +80,7 @@ class _Work:
 
     def __post_init__(self) -> None:
         instructions = self.launch.kernel.instructions
-        self.costs = [_slowed(cost_of(ins, self.card)) for ins in instructions]
+        self.costs = [_apply_efficiency(cost_of(ins, self.card)) for ins in instructions]
         active = min(self.launch.blocks, self.card.multiprocessors)
         share = self.card.l2 / self.card.clock / active
         self.l2_bytes = min(L2_BYTES, share)
@@ -150,12 +150,14 @@ class _Work:
         return total
 
 
-def _slowed(cost: Cost) -> Cost:
+def _apply_efficiency(cost: Cost) -> Cost:
     """With the efficiency of pipes."""
     return Cost({name: cycles / PIPE_EFFICIENCY for name, cycles in cost.pipes.items()}, cost.latency)
 
 
-def predict(launch: TracedLaunch, card: Card, registers: int, estimated: bool = False, spilled: int = 0) -> Prediction:
+def predict(
+    launch: TracedLaunch, card: Card, registers: int, estimated: bool = False, spilled: int = 0
+) -> GpuPrediction:
     """Predict the time of a launch. registers: of a thread; estimated: not by ptxas; spilled: bytes of a thread that
     ptxas keeps in memory.
 
@@ -164,7 +166,7 @@ def predict(launch: TracedLaunch, card: Card, registers: int, estimated: bool = 
     trace = trace_launch(launch)
     tensor = _tensor_kind(launch.kernel)
     card = card.at_power(bool(tensor))
-    work = _Work(launch, card, trace)
+    work = _KernelWork(launch, card, trace)
     shared = launch.kernel.shared_bytes + launch.shared_bytes
     resident, held_by = CUDA(f"sm_{card.capability}").occupancy(launch.threads, shared, registers)
     resident = max(1, resident)
@@ -180,7 +182,7 @@ def predict(launch: TracedLaunch, card: Card, registers: int, estimated: bool = 
     body = max(times.values())
     every = card.seconds(launch.blocks / card.multiprocessors) / body
     report = trace.report
-    return Prediction(
+    return GpuPrediction(
         kernel=launch.kernel.name,
         card=card,
         seconds=LAUNCH_SECONDS + body,
@@ -205,10 +207,10 @@ def _cycles(alone: float, most: float, rows: int, resident: int) -> float:
     """Cycles of a multiprocessor for `rows` blocks, `resident` at a time. alone: of one block without others; most:
     those that it occupies the busiest pipe."""
     rounds, rest = divmod(rows, resident)
-    return rounds * _together(alone, most, resident) + (_together(alone, most, rest) if rest else 0.0)
+    return rounds * _overlapped_cycles(alone, most, resident) + (_overlapped_cycles(alone, most, rest) if rest else 0.0)
 
 
-def _together(alone: float, most: float, blocks: int) -> float:
+def _overlapped_cycles(alone: float, most: float, blocks: int) -> float:
     """Cycles of blocks that run at the same time: those of the busiest pipe, by the part of the time in which at least
     one of the blocks needs it. Each needs it for the part of the time that it does alone, whatever the others do:
     the utilization of a processor by several programs (Tanenbaum, Modern Operating Systems, 3.1)."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.ptx.prediction.cards import Card
-from tir_mlir.ptx.prediction.estimate import Prediction, predict
+from tir_mlir.ptx.prediction.estimate import GpuPrediction, predict
 from tir_mlir.ptx.prediction.registers import live_registers
 from tir_mlir.ptx.prediction.tracing import TracedLaunch
 
@@ -16,7 +16,7 @@ class ProgramPrediction:
     """The predicted time of a function: that of each launch, in order; seconds: of all."""
 
     name: str
-    launches: list[Prediction]
+    launches: list[GpuPrediction]
 
     @property
     def seconds(self) -> float:

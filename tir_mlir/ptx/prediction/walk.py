@@ -163,7 +163,7 @@ class BlockWalk:
                     heapq.heappush(queues.setdefault(nodes[user].queue, []), (operands[user], user))
         for node, done in zip(nodes, finished, strict=True):
             self._enqueue(node, done)
-        self.now = self._after(nodes[-1].ins, end) if nodes else end
+        self.now = self._end_of_wait(nodes[-1].ins, end) if nodes else end
         used: dict[str, float] = {}
         for node in nodes:
             for name, cycles in node.pipes:
@@ -197,7 +197,7 @@ class BlockWalk:
         elif parts[0] == "cp" and "commit_group" in parts:
             self._copies.append([])
 
-    def _after(self, ins: PtxInstruction, end: float) -> float:
+    def _end_of_wait(self, ins: PtxInstruction, end: float) -> float:
         """When the warp goes on after the last instruction of a part."""
         if not is_wait(ins):
             return end

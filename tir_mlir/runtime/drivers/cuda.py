@@ -30,7 +30,7 @@ from tir_mlir.runtime.drivers.device_driver import (
     Launcher,
     NativeDriver,
     OneProcess,
-    TensorLayout,
+    TensorMapLayout,
 )
 from tir_mlir.runtime.drivers.tensor_maps import TensorMaps
 from tir_mlir.target.gpu import CUDA_DRIVER
@@ -322,7 +322,7 @@ class Cuda:
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
-    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+    def tensor_map(self, device: int, address: int, layout: TensorMapLayout) -> int:
         self._enter(device)
         return self._tensor_maps.address(address, layout)
 

@@ -54,7 +54,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class TensorLayout:
+class TensorMapLayout:
     """A row-major array as a tensor map describes it: its element type and shape, the box of a copy, and the bytes of
     rows whose units of 16 bytes are permuted in shared memory (0: none)."""
 
@@ -139,7 +139,7 @@ class DeviceDriver(Protocol):
         """Raise DeviceError for an error that native code got."""
         ...
 
-    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+    def tensor_map(self, device: int, address: int, layout: TensorMapLayout) -> int:
         """What a launch gets for the tensor map of the array at an address."""
         ...
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError, DeviceError
-from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, TensorLayout
+from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, TensorMapLayout
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -126,7 +126,7 @@ class OpenclDriver:
             )
         return self._memory[address]
 
-    def tensor_map(self, device: int, address: int, layout: TensorLayout) -> int:
+    def tensor_map(self, device: int, address: int, layout: TensorMapLayout) -> int:
         raise DeviceError("OpenCL has no tensor maps")
 
     def allocate(self, device: int, size: int, stream: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import DeviceError
-from tir_mlir.runtime.drivers.device_driver import TensorLayout
+from tir_mlir.runtime.drivers.device_driver import TensorMapLayout
 
 BYTES, ALIGNMENT = 128, 64
 KEPT = 1024
@@ -30,9 +30,9 @@ class TensorMaps:
 
     def __init__(self, library: ctypes.CDLL):
         self._library = library
-        self._maps: OrderedDict[tuple[int, TensorLayout], ctypes.Array[Any]] = OrderedDict()
+        self._maps: OrderedDict[tuple[int, TensorMapLayout], ctypes.Array[Any]] = OrderedDict()
 
-    def address(self, array: int, layout: TensorLayout) -> int:
+    def address(self, array: int, layout: TensorMapLayout) -> int:
         """The address, in main memory, of the tensor map of an array at an address of a GPU; it lives until KEPT
         others are used. Raises DeviceError where the driver has none, or refuses it."""
         key = array, layout
@@ -42,9 +42,9 @@ class TensorMaps:
             self._maps[key] = self._encode(array, layout)
             if len(self._maps) > KEPT:
                 self._maps.popitem(last=False)
-        return _aligned(self._maps[key])
+        return _align(self._maps[key])
 
-    def _encode(self, array: int, layout: TensorLayout) -> ctypes.Array[Any]:
+    def _encode(self, array: int, layout: TensorMapLayout) -> ctypes.Array[Any]:
         encode = getattr(self._library, "cuTensorMapEncodeTiled", None)
         if encode is None:
             raise DeviceError("the driver has no cuTensorMapEncodeTiled: it is too old for kernels by the TMA, 12.0")
@@ -52,7 +52,7 @@ class TensorMaps:
         strides = [size * int(np.prod(layout.shape[n + 1 :])) for n in range(rank - 1)]
         memory = (ctypes.c_uint8 * (BYTES + ALIGNMENT))()
         status = encode(
-            ctypes.c_void_p(_aligned(memory)), _TYPES[layout.dtype], c_uint32(rank), ctypes.c_void_p(array),
+            ctypes.c_void_p(_align(memory)), _TYPES[layout.dtype], c_uint32(rank), ctypes.c_void_p(array),
             byref(_numbers(c_uint64, layout.shape[::-1])), byref(_numbers(c_uint64, strides[::-1] or [0])),
             byref(_numbers(c_uint32, layout.box[::-1])), byref(_numbers(c_uint32, [1] * rank)),
             _NO_INTERLEAVE, _SWIZZLES[layout.swizzle], _L2_128B, _ZEROS,
@@ -66,7 +66,7 @@ def _numbers(kind: Any, values: Any) -> ctypes.Array[Any]:
     return (kind * len(values))(*values)
 
 
-def _aligned(memory: ctypes.Array[Any]) -> int:
+def _align(memory: ctypes.Array[Any]) -> int:
     start = ctypes.addressof(memory)
     return -(-start // ALIGNMENT) * ALIGNMENT
 

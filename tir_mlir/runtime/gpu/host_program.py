@@ -37,7 +37,7 @@ from tir_mlir.dialect.ir.op_views import (
     isa,
 )
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
-from tir_mlir.runtime.drivers.device_driver import Dim3, Launch, TensorLayout
+from tir_mlir.runtime.drivers.device_driver import Dim3, Launch, TensorMapLayout
 from tir_mlir.runtime.gpu.loaded_code import LoadedCode
 
 TENSOR_ALIGNMENT = 16
@@ -68,7 +68,7 @@ class TensorMapOf:
     """The tensor map of a buffer."""
 
     buffer: DeviceBuffer
-    layout: TensorLayout
+    layout: TensorMapLayout
 
 
 CallValue: TypeAlias = "tuple[int, ...] | float | None"
@@ -204,7 +204,7 @@ class HostProgram:
 
     def _value(self, operation: _Operation, inputs: list[Any]) -> object:
         name = operation.name
-        if isinstance(operation.extra, TensorLayout):
+        if isinstance(operation.extra, TensorMapLayout):
             return TensorMapOf(inputs[0], operation.extra)
         if name in ConstantOp.names:
             return operation.extra
@@ -290,10 +290,10 @@ def _is_tensor_map(value: ir.Value) -> bool:
     return not isinstance(value.owner, ir.Block) and attrs.TENSOR_MAP in value.owner.operation.attributes
 
 
-def _tensor_layout(op: ir.Operation) -> TensorLayout:
+def _tensor_layout(op: ir.Operation) -> TensorMapLayout:
     facts, type_ = attrs.get(op, attrs.TENSOR_MAP), ir.MemRefType(op.operands[0].type)
     dtype = dtypes.to_name(type_.element_type)
-    return TensorLayout(dtype, tuple(type_.shape), tuple(facts["box"]), facts["swizzle"])
+    return TensorMapLayout(dtype, tuple(type_.shape), tuple(facts["box"]), facts["swizzle"])
 
 
 def _is_whole(op: ir.Operation) -> bool:

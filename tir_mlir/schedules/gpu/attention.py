@@ -81,7 +81,7 @@ class TiledAttention:
     def copies(self) -> list[TileBlock]:
         """What fills the tiles that warps share: the operands of the products that are not computed of one."""
         read = {r.buffer.name for product in self.products for r in product.operands}
-        filled = read - {self._left(self.products[1]).buffer.name}
+        filled = read - {self._left_operand(self.products[1]).buffer.name}
         return [block for block in self.blocks if filled & {*block.written}]
 
     @property
@@ -107,7 +107,7 @@ class TiledAttention:
         return found
 
     def _scope(self, block: TileBlock, region: RegionInfo) -> str:
-        if region.buffer.name == self._left(self.products[1]).buffer.name:
+        if region.buffer.name == self._left_operand(self.products[1]).buffer.name:
             return "mma.matrix_a"
         row, *columns = self._iters(block)
         used = {name for axes in region.axes for name in axes}
@@ -117,7 +117,7 @@ class TiledAttention:
             )
         return "mma.accumulator" if any(used & names for names in columns) else "mma.row"
 
-    def _left(self, product: TileBlock) -> RegionInfo:
+    def _left_operand(self, product: TileBlock) -> RegionInfo:
         """The operand of a product that has its rows."""
         row = self._iters(product)[0]
         return next(r for r in product.operands if row & {name for axes in r.axes for name in axes})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MatrixProduct:
+class ProductBlock:
     """A block `out[b, m, n] += left[b, m, k] * right[b, n, k]`.
 
     left, right: names of the buffers that it reads.
@@ -34,7 +34,7 @@ class MatrixProduct:
         return dict(zip(self.roles, sch.get_loops(self.block), strict=True))
 
 
-def as_matrices(sch: Schedule, block: BlockHandle, axes: ProductAxes) -> MatrixProduct:
+def as_matrices(sch: Schedule, block: BlockHandle, axes: ProductAxes) -> ProductBlock:
     """Let a block access its buffers as matrices, by copies that are computed where tiles are filled and stored.
 
         for n, f, h, w, c, r, s:                           for m, n, k in T.grid(F, N * H * W, C * R * S):
@@ -48,7 +48,7 @@ def as_matrices(sch: Schedule, block: BlockHandle, axes: ProductAxes) -> MatrixP
     if _is_plain(sch, block, axes, groups):
         roles = {group[0]: role for group, role in zip(axes.groups, "bmnk", strict=True) if group}
         names = [it.name for it in block_info(sch, block).iter_vars]
-        return MatrixProduct(block, axes.left, axes.right, "".join(roles[name] for name in names))
+        return ProductBlock(block, axes.left, axes.right, "".join(roles[name] for name in names))
     names = [it.name for it in block_info(sch, block).iter_vars]
     buffers = {}
     for buffer in (axes.left, axes.right, axes.out):
@@ -56,10 +56,10 @@ def as_matrices(sch: Schedule, block: BlockHandle, axes: ProductAxes) -> MatrixP
         used = [n for n in names if any(n in axis for axis in region.axes)]
         sch.reindex(block, buffer)
         buffers[buffer] = f"{buffer}_reindex"
-        sch.transform_layout(block, buffers[buffer], fused(used, groups, axes))
-    sch.transform_block_layout(block, fused(names, groups, axes))
+        sch.transform_layout(block, buffers[buffer], fuse_groups(used, groups, axes))
+    sch.transform_block_layout(block, fuse_groups(names, groups, axes))
     roles = "bmnk" if len(groups) == 4 else "mnk"
-    return MatrixProduct(block, buffers[axes.left], buffers[axes.right], roles)
+    return ProductBlock(block, buffers[axes.left], buffers[axes.right], roles)
 
 
 def _region(sch: Schedule, block: BlockHandle, name: str) -> RegionInfo:
@@ -80,7 +80,7 @@ def _is_plain(sch: Schedule, block: BlockHandle, axes: ProductAxes, groups: Sequ
     return alone and all(len(group) == 1 for group in groups)
 
 
-def fused(
+def fuse_groups(
     names: Sequence[str], groups: Sequence[Sequence[str]], axes: ProductAxes
 ) -> Callable[..., tuple[IntExpr, ...]]:
     """The index map from iters to one number for each group of which there are any; the last iter counts fastest."""

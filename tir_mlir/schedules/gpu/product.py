@@ -10,7 +10,7 @@ from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, has_conditional_values
-from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
+from tir_mlir.schedules.gpu.matrices import ProductBlock, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
 from tir_mlir.schedules.gpu.reduction import reduction
 from tir_mlir.schedules.gpu.split_sums import parts_of, split_sums
@@ -135,7 +135,7 @@ def best_tiles(axes: ProductAxes) -> list[BlockTile]:
     return sorted(TILES, key=lambda tile: tile.cost(*sizes))
 
 
-def _lay_out_sums(sch: Schedule, what: MatrixProduct, back: BlockHandle, tile: BlockTile) -> None:
+def _lay_out_sums(sch: Schedule, what: ProductBlock, back: BlockHandle, tile: BlockTile) -> None:
     """The sums by block, thread, group and position in the group: those of a thread are together."""
     rows, columns = tile.rows * GROUP, tile.columns * GROUP
     order = [role for role in what.roles if role != "k"]
@@ -153,7 +153,7 @@ def _lay_out_sums(sch: Schedule, what: MatrixProduct, back: BlockHandle, tile: B
     sch.transform_layout(what.block, ("write", 0), digits)
 
 
-def _bind(sch: Schedule, what: MatrixProduct, tile: BlockTile) -> tuple[LoopHandle, LoopHandle, LoopHandle]:
+def _bind(sch: Schedule, what: ProductBlock, tile: BlockTile) -> tuple[LoopHandle, LoopHandle, LoopHandle]:
     """Split and bind the loops. Returns those over tiles of terms and over their terms, and the innermost thread."""
     m, n = tile.groups
     loops = what.loops(sch)
@@ -178,7 +178,7 @@ def _vectorize_stores(sch: Schedule, back: BlockHandle, loop: LoopHandle) -> Non
 
 
 def _share(
-    sch: Schedule, block: BlockHandle, name: str, what: MatrixProduct, side: int, tile: BlockTile, at: LoopHandle,
+    sch: Schedule, block: BlockHandle, name: str, what: ProductBlock, side: int, tile: BlockTile, at: LoopHandle,
     kept: set[str],
 ) -> None:  # fmt: skip
     """Copy a tile of an operand to shared memory, by all threads, 16 bytes at once; terms are its first dimension."""
@@ -215,7 +215,7 @@ def _by_segments(sch: Schedule, copy: BlockHandle, terms: int) -> list[LoopHandl
     return [outer, rows, inner]
 
 
-def _iter_of(sch: Schedule, what: MatrixProduct, role: str) -> str:
+def _iter_of(sch: Schedule, what: ProductBlock, role: str) -> str:
     return block_info(sch, what.block).iter_vars[what.roles.index(role)].name
 
 

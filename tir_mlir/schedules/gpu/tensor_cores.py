@@ -12,7 +12,7 @@ from tir_mlir.intrin.mma import get_mma_intrin_group
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import block_info, block_view
-from tir_mlir.schedules.gpu.matrices import MatrixProduct, as_matrices
+from tir_mlir.schedules.gpu.matrices import ProductBlock, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
 from tir_mlir.schedules.gpu.threads import PROCESSORS, WARP
 from tir_mlir.schedules.gpu.zero_tiles import read_tile, store_inside
@@ -143,13 +143,13 @@ def _types(sch: Schedule, block: BlockHandle, axes: ProductAxes, gpu: GPU) -> tu
     return left, sums
 
 
-def _terms_last(sch: Schedule, what: MatrixProduct, name: str) -> bool:
+def _terms_last(sch: Schedule, what: ProductBlock, name: str) -> bool:
     info = block_info(sch, what.block)
     region: RegionInfo = next(r for r in info.reads if str(r) == name)
     return region.axes[-1] == (info.iter_vars[what.roles.index("k")].name,)
 
 
-def _bind(sch: Schedule, what: MatrixProduct, tile: WarpTile, depth: int) -> tuple[BlockHandle, LoopHandle, LoopHandle]:
+def _bind(sch: Schedule, what: ProductBlock, tile: WarpTile, depth: int) -> tuple[BlockHandle, LoopHandle, LoopHandle]:
     """Split and bind the loops. Returns the block of a warp, the loop over tiles of terms, and the innermost warp."""
     loops = what.loops(sch)
     i0, i1, i2 = sch.split(loops["m"], [None, tile.rows, tile.m])

@@ -92,10 +92,10 @@ class AutoSchedule:
         self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
         self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
         self._known_readers: tuple[object, dict[str, set[str]]] = (None, {})  # with the version of the program
-        self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind in rules.left}
+        self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind in rules.kept_kinds}
 
     def run(self) -> dict[str, str | None]:
-        if not self.picked and (together := self.rules.together(self.sch, self.function)) is not None:
+        if not self.picked and (together := self.rules.schedule_function(self.sch, self.function)) is not None:
             return dict.fromkeys(self.blocks, together)
         for name in reversed(self.blocks):
             if name not in self.picked:

@@ -31,9 +31,9 @@ class CpuRules:
     free: bool
     attention: bool = True
     epilogues: bool = True
-    left: frozenset[Kind] = frozenset({Kind.SCHEDULED, Kind.NUMBER})
+    kept_kinds: frozenset[Kind] = frozenset({Kind.SCHEDULED, Kind.NUMBER})
 
-    def together(self, sch: Schedule, function: str) -> str | None:
+    def schedule_function(self, sch: Schedule, function: str) -> str | None:
         return None
 
     def attempts(self, program: Program, name: str, epilogue: BlockHandle | None) -> Iterator[Attempt]:

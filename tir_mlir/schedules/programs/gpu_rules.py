@@ -36,9 +36,9 @@ class GpuRules:
     gpu: GPU
     attention: bool = False
     epilogues: bool = True
-    left: frozenset[Kind] = frozenset({Kind.SCHEDULED})
+    kept_kinds: frozenset[Kind] = frozenset({Kind.SCHEDULED})
 
-    def together(self, sch: Schedule, function: str) -> str | None:
+    def schedule_function(self, sch: Schedule, function: str) -> str | None:
         if not is_tiled_attention(sch, function) or not self.gpu.has("mma"):
             return None
         attention_tiles(sch, self.gpu, function)

@@ -59,11 +59,11 @@ class Rules(Protocol):
         ...
 
     @property
-    def left(self) -> frozenset[Kind]:
+    def kept_kinds(self) -> frozenset[Kind]:
         """The kinds of blocks that remain as they are, with no warning."""
         ...
 
-    def together(self, sch: Schedule, function: str) -> str | None:
+    def schedule_function(self, sch: Schedule, function: str) -> str | None:
         """Schedule all blocks of a function at once. Returns the name of what did, None if nothing fits."""
         ...
 

@@ -39,12 +39,12 @@ def wait_for_server(storage: RDBStorage, location: str) -> None:
     """
     nested = threading.local()
     for name in _CALLS:
-        setattr(storage, name, _repeated(getattr(storage, name), location, nested))
+        setattr(storage, name, _repeat_calls(getattr(storage, name), location, nested))
 
 
-def _repeated(call: Callable[..., Any], location: str, nested: threading.local) -> Callable[..., Any]:
+def _repeat_calls(call: Callable[..., Any], location: str, nested: threading.local) -> Callable[..., Any]:
     @wraps(call)
-    def repeated(*args: Any, **named: Any) -> Any:
+    def call_again(*args: Any, **named: Any) -> Any:
         if getattr(nested, "depth", 0):
             return call(*args, **named)
         nested.depth = 1
@@ -53,7 +53,7 @@ def _repeated(call: Callable[..., Any], location: str, nested: threading.local) 
         finally:
             nested.depth = 0
 
-    return repeated
+    return call_again
 
 
 def _call_until_reached(

@@ -94,7 +94,7 @@ class _Accumulator:
                 "multiple of 8 columns up to 256",
                 "split the rows by 64, bind the outer part to threadIdx.y, and split the columns",
             )
-        layout = FragmentLayout.parse(text).tiled(shape)
+        layout = FragmentLayout.parse(text).tile_to(shape)
         type_ = ir.MemRefType.get([layout.registers], buffer.type.element_type, memory_space=ir.StringAttr.get("local"))
         inside = walk.is_inside(op, nest.root)
         point = ir.InsertionPoint(op) if inside else create.at_start(nest.root.regions[0].blocks[0])

@@ -80,7 +80,7 @@ class TakenMemory:
     shape: tuple[int, int]
     stride: int
 
-    def at(self, row: Index | int, column: Index | int) -> list[Index]:
+    def indices_at(self, row: Index | int, column: Index | int) -> list[Index]:
         """The indices of an element."""
         indices = list(self.start)
         for axis, number in zip(self.axes, (row, column), strict=True):

@@ -21,7 +21,7 @@ _SWIZZLES = {128: 1, 64: 2, 32: 3}
 
 
 @dataclass(frozen=True)
-class Operand:
+class SharedOperand:
     """A matrix in shared memory, rows x depth of all steps of a product.
 
     base: the byte at which it starts; steps: from there to the part of each instruction. transposed: elements of a
@@ -48,7 +48,7 @@ class Operand:
         return [arith.addi(first, arith.constant(i64, (step - self.steps[0]) >> 4)) for step in self.steps]
 
 
-def read_operand(load: ir.Operation, buffer: Buffer, row: Loop, depth: Sequence[Loop]) -> Operand | str:
+def read_operand(load: ir.Operation, buffer: Buffer, row: Loop, depth: Sequence[Loop]) -> SharedOperand | str:
     """The operand whose element [row, k] a load reads, k the loops of `depth`, outer to inner; or why it is none.
 
     Decided by comparing the address of each element with that of the descriptor's formula.
@@ -74,7 +74,7 @@ def read_operand(load: ir.Operation, buffer: Buffer, row: Loop, depth: Sequence[
         found = _strides(parts[0], span, size, transposed)
         formula = _formula(parts[0].shape, span, size, transposed, *found)
         if all((part == formula).all() for part in parts) and _are_inside(steps, span, transposed):
-            return Operand(buffer.value, base.simplify(), steps, transposed, *found, span)
+            return SharedOperand(buffer.value, base.simplify(), steps, transposed, *found, span)
     return f"the layout of {buffer.name} is none of wgmma: {_difference(parts[0], span, size)}"
 
 

@@ -80,7 +80,7 @@ class Distribution:
         """Let the first of the lanes that run one iteration write to memory."""
         for store in [op for op in walk.ops(self.root) if isa(op, StoreOp)]:
             loops = [Loop(p) for p in walk.parents(store) if is_loop(p)]
-            missing = set(range(LANE_BITS)) - self.owners.carried(loops)
+            missing = set(range(LANE_BITS)) - self.owners.lanes_decided(loops)
             if accessed_memref(store) in self.registers or not missing:
                 continue
             with ir.InsertionPoint(store), store.location:

@@ -33,7 +33,7 @@ _SUMS = {
 def lower_mma(call: MatrixCall, features: frozenset[str]) -> None:
     """Emit the instructions of a call. Raises LoweringError for what has none, on the chip or at all."""
     if call.name in MATRIX_PRODUCTS:
-        _Product(call).emit(features)
+        _MmaProduct(call).emit(features)
     elif call.name == "ptx_ldmatrix":
         _load_by_form(call, features)
     elif call.name == "tvm_fill_fragment":
@@ -86,7 +86,7 @@ def _move(call: MatrixCall, taken: TakenFragment, memory: TakenMemory, one: Acce
         if register % run:
             continue
         number = taken.number(row, column)
-        at = memory.at(
+        at = memory.indices_at(
             element_index(layout.row, lane, register) + row * height,
             element_index(layout.column, lane, register) + column * width,
         )
@@ -115,10 +115,10 @@ def _store_element(taken: TakenFragment, memory: TakenMemory, at: list[Index], p
 
 def _load_element(taken: TakenFragment, memory: TakenMemory, at: list[Index], place: list[Index]) -> None:
     value = create.load(memory.buffer.value, at)
-    create.store(_rounded(value, taken.of.dtype, taken.of.scope), taken.of.registers, place)
+    create.store(_round_to_tf32(value, taken.of.dtype, taken.of.scope), taken.of.registers, place)
 
 
-def _rounded(value: ir.Value, dtype: str, scope: str) -> ir.Value:
+def _round_to_tf32(value: ir.Value, dtype: str, scope: str) -> ir.Value:
     """float32 of an operand as tf32, to nearest, ties away from zero."""
     if dtype != "float32" or "accumulator" in scope:
         return value
@@ -164,7 +164,7 @@ def _ldmatrix_order(layout: FragmentLayout | None, dtype: str) -> tuple[tuple[in
         moved = ldmatrix_layout(dtypes.bits(dtype), trans)
         if moved is None or any(a % b for a, b in zip(layout.tile, moved.tile, strict=True)):
             continue
-        order = moved.tiled(layout.tile).register_order(layout)
+        order = moved.tile_to(layout.tile).register_order(layout)
         if isinstance(order, tuple):
             unit = moved.registers
             return tuple(order[n] // unit for n in range(0, len(order), unit)), trans
@@ -220,7 +220,7 @@ def _emit_stmatrix(call: MatrixCall, taken: TakenFragment, memory: TakenMemory, 
     mark = {LDMATRIX: ir.BoolAttr.get(False)}
     line = ir.Operation.create("builtin.unrealized_conversion_cast", [row], [parts], mark).results[0]
     facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ROW_BYTES)}
-    places = [apply(index) for index in memory.at(*_row_of_lane(call, matrices))]
+    places = [apply(index) for index in memory.indices_at(*_row_of_lane(call, matrices))]
     ir.Operation.create("vector.store", [], [line, memory.buffer.value, *places], facts)
 
 
@@ -229,7 +229,7 @@ def _emit_ldmatrix(
 ) -> None:
     """One `ldmatrix` of matrices whose places are affine in the bits of their numbers."""
     registers = [(matrix.number, matrix.register) for matrix in matrices]
-    _exchange_rows(taken, memory, memory.at(*_row_of_lane(call, matrices)), registers, trans)
+    _exchange_rows(taken, memory, memory.indices_at(*_row_of_lane(call, matrices)), registers, trans)
 
 
 def _row_of_lane(call: MatrixCall, matrices: Sequence[_Matrix]) -> tuple[Index, Index]:
@@ -259,8 +259,8 @@ def _exchange_rows(
     parts = ir.Operation.create("builtin.unrealized_conversion_cast", [result], [line], mark).results[0]
     for n, (number, first) in enumerate(registers):
         part = llvm.extractvalue(ir.IntegerType.get_signless(32), parts, [n])
-        for e, value in enumerate(_unpacked(part, taken.of.element, 32 // size)):
-            create.store(_rounded(value, taken.of.dtype, taken.of.scope), taken.of.registers, [number, first + e])
+        for e, value in enumerate(_unpack(part, taken.of.element, 32 // size)):
+            create.store(_round_to_tf32(value, taken.of.dtype, taken.of.scope), taken.of.registers, [number, first + e])
 
 
 def _load_by_form(call: MatrixCall, features: frozenset[str]) -> None:
@@ -278,10 +278,10 @@ def _load_by_form(call: MatrixCall, features: frozenset[str]) -> None:
         raise call.refusal(str(error)) from None
     unit = 32 // dtypes.bits(taken.of.dtype)
     registers = [taken.place(call.register(1) + n * unit) for n in range(form.count)]
-    _exchange_rows(taken, memory, memory.at(*form.place(lane_index(call))), registers, form.trans)
+    _exchange_rows(taken, memory, memory.indices_at(*form.place(lane_index(call))), registers, form.trans)
 
 
-def _unpacked(part: ir.Value, element: ir.Type, count: int) -> list[ir.Value]:
+def _unpack(part: ir.Value, element: ir.Type, count: int) -> list[ir.Value]:
     """The elements in a register."""
     if count == 1:
         return [llvm.bitcast(element, part)]
@@ -292,7 +292,7 @@ def _unpacked(part: ir.Value, element: ir.Type, count: int) -> list[ir.Value]:
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
-class _Product:
+class _MmaProduct:
     """d = a * b + c of fragments of several tiles."""
 
     def __init__(self, call: MatrixCall):

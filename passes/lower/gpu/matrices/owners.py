@@ -216,7 +216,7 @@ class Owners:
         """The bits of a loop that are in lanes, and the bit of the lane that each is."""
         return {bit: lane for (var, bit), lane in self.lanes.items() if var == loop.var}
 
-    def carried(self, loops: Sequence[Loop]) -> set[int]:
+    def lanes_decided(self, loops: Sequence[Loop]) -> set[int]:
         """The bits of the lane that some loops decide."""
         return {lane for loop in loops for lane in self.lane_bits(loop).values()}
 

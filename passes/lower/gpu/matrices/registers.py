@@ -87,7 +87,7 @@ def _layout(op: ir.Operation, buffer: Buffer, shape: list[int]) -> FragmentLayou
         if len(shape) < 2:
             raise ValueError(f"a fragment has rows and columns, and its shape is {tuple(shape)}")
         whole = fragment_layout(buffer.scope, buffer.dtype, shape[-2:])
-        return whole.tiled(whole.tile)
+        return whole.tile_to(whole.tile)
     except ValueError as error:
         raise LoweringError(f'{location_text(op)}: buffer "{buffer.name}": {error}') from None
 

@@ -83,7 +83,7 @@ def combine_over_lanes(root: ir.Operation, owners: Owners, lane: Index) -> bool:
 def _lane_sum(root: ir.Operation, access: FragmentAccess, owners: Owners) -> LaneSum | None:
     """The reduction that a store belongs to; None for a load, or if each lane has an element of its own."""
     copies = {int(bit[1:]) for bit in access.layout.copies}
-    bits = owners.carried(access.loops) & copies
+    bits = owners.lanes_decided(access.loops) & copies
     if not isa(access.op, AffineStoreOp) or not bits or _is_first_write(access, owners, copies):
         return None
     update = update_of(access.op)
@@ -95,7 +95,7 @@ def _lane_sum(root: ir.Operation, access: FragmentAccess, owners: Owners) -> Lan
         )
     selecting = {value for index in access.indices for value in index.values}
     chain = [p for p in walk.parents(access.op)[::-1] if p == root or walk.is_inside(p, root)] + [access.op]
-    sharing = next(n for n, p in enumerate(chain) if is_loop(p) and owners.carried([Loop(p)]) & copies)
+    sharing = next(n for n, p in enumerate(chain) if is_loop(p) and owners.lanes_decided([Loop(p)]) & copies)
     outside = [n for n, p in enumerate(chain[:sharing]) if is_loop(p) and Loop(p).var in selecting]
     first = outside[-1] + 1 if outside else 0
     top = first if outside else sharing
@@ -119,7 +119,7 @@ def _differs(op: ir.Operation, owners: Owners) -> bool:
 
 def _is_first_write(access: FragmentAccess, owners: Owners, copies: set[int]) -> bool:
     """Whether a store is under the condition that the loops that share its element are at their first iteration."""
-    sharing = {loop.var for loop in access.loops if owners.carried([loop]) & copies}
+    sharing = {loop.var for loop in access.loops if owners.lanes_decided([loop]) & copies}
     first: set[ir.Value] = set()
     for parent in walk.parents(access.op):
         if isa(parent, AffineIfOp):
@@ -174,7 +174,7 @@ def _rewrite(lane_sum: LaneSum, lane: Index) -> None:
 
 def _harmless_start(lane_sum: LaneSum, inits: list[ir.Operation]) -> ir.Operation | None:
     """The constant of the first write, if all lanes may start from it in all iterations."""
-    if len(inits) != 1 or any(isa(p, IfOp) for p in _between(lane_sum.top, lane_sum.store)):
+    if len(inits) != 1 or any(isa(p, IfOp) for p in _path_between(lane_sum.top, lane_sum.store)):
         return None
     constant = defining_op(StoreOp(inits[0]).value)
     if constant is None or not isa(constant, ConstantOp):
@@ -185,7 +185,7 @@ def _harmless_start(lane_sum: LaneSum, inits: list[ir.Operation]) -> ir.Operatio
     return constant if zero or lane_sum.repeats or combination.is_start([value]) else None
 
 
-def _between(top: ir.Operation, op: ir.Operation) -> list[ir.Operation]:
+def _path_between(top: ir.Operation, op: ir.Operation) -> list[ir.Operation]:
     """The ops around an op, from `top` inwards."""
     chain = walk.parents(op)
     return chain[: chain.index(top) + 1] if top in chain else []

@@ -32,19 +32,19 @@ def needed_syncs(func: Func, calls: Sequence[ir.Operation]) -> list[tuple[bool, 
     matrix functions load, and none between a call and a barrier beside it.
     """
     distinct = has_distinct_buffers(func.op)
-    ordered = _Ordered(func, distinct)
+    ordered = _OrderedCalls(func, distinct)
     blocks = dict.fromkeys(call.block for call in calls)
     before: set[int] = set()
     after: set[int] = set()
     numbers = {call: n for n, call in enumerate(calls)}
     for block in blocks:
         ops = [op.operation for op in block.operations]
-        before |= {numbers[op] for op in ordered.alone(ops)}
-        after |= {numbers[op] for op in ordered.alone(ops[::-1])}
+        before |= {numbers[op] for op in ordered.calls_out_of_step(ops)}
+        after |= {numbers[op] for op in ordered.calls_out_of_step(ops[::-1])}
     return [(n in before, n in after) for n in range(len(calls))]
 
 
-class _Ordered:
+class _OrderedCalls:
     """The accesses to memory that matrix functions access, too."""
 
     def __init__(self, func: Func, distinct: bool):
@@ -76,7 +76,7 @@ class _Ordered:
         name = matrix_function(op)
         return any(key in (self.accessed if name == _STORE else self.written) for key in self.keys(op))
 
-    def alone(self, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
+    def calls_out_of_step(self, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
         """The matrix functions, of ops in the order that they are passed, in front of which the warp is not in step."""
         everything = {key for op in ops for inner in walk.ops(op) for key in self.keys(inner)}
         open_, found = set(everything), []
@@ -99,7 +99,7 @@ class OrderedMemory:
     """The memory of a function of which one part uses what another one writes."""
 
     def __init__(self, func: Func):
-        self._ordered, self._func = _Ordered(func, has_distinct_buffers(func.op)), func
+        self._ordered, self._func = _OrderedCalls(func, has_distinct_buffers(func.op)), func
 
     def matters(self, root: ir.Operation) -> bool:
         """Whether what an op accesses has to be ordered with what the rest of the function accesses."""

@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineLoadOp, AffineStoreOp, isa
-from tir_mlir.passes.lower.gpu.matrices.descriptors import DEPTH_BYTES, Operand, read_operand
+from tir_mlir.passes.lower.gpu.matrices.descriptors import DEPTH_BYTES, SharedOperand, read_operand
 from tir_mlir.passes.lower.gpu.nests import KernelNest
 from tir_mlir.passes.lower.gpu.pipelines.channels import RELEASE
 from tir_mlir.passes.lower.gpu.pipelines.zero_terms import product_factors
@@ -41,8 +41,8 @@ class Product:
     sums: ir.Value
     columns: int
     dtype: str
-    a: Operand
-    b: Operand
+    a: SharedOperand
+    b: SharedOperand
 
 
 def read_product(nest: ir.Operation, accumulators: Sequence[ir.Value]) -> Product | None:
@@ -81,9 +81,9 @@ def read_product(nest: ir.Operation, accumulators: Sequence[ir.Value]) -> Produc
     return Product(accessed_memref(store), columns.const_extent or 0, dtype, a, b)
 
 
-def _operand(load: ir.Operation, rows: Loop, depth: Sequence[Loop], store: ir.Operation) -> Operand:
+def _operand(load: ir.Operation, rows: Loop, depth: Sequence[Loop], store: ir.Operation) -> SharedOperand:
     operand = read_operand(load, Buffer(accessed_memref(load)), rows, depth)
-    if isinstance(operand, Operand):
+    if isinstance(operand, SharedOperand):
         return operand
     why, _, fix = operand.partition("; fix: ")
     _refuse(store, f"has an operand without a descriptor: {why}", fix or "leave the tile as cache_read makes it")

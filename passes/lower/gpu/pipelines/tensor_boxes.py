@@ -47,7 +47,7 @@ class TensorBox:
     column: int
     guarded: bool
 
-    def outside(self, load: ir.Operation) -> list[Index]:
+    def ends_behind(self, load: ir.Operation) -> list[Index]:
         """For each dimension of the array, what is negative where a load of the tile reads the zero behind its end."""
         indices, sizes = walk.access_indices(load), Buffer(self.source).shape
         return [

@@ -33,7 +33,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class CopyTimeline:
     """The groups of a loop, the last one of the segments, and of what is before it."""
 
     meetings: Meetings
@@ -96,7 +96,7 @@ class Timeline:
 
 def make_timeline(
     meetings: Meetings, stores: Sequence[SharedAccess], loads: Sequence[SharedAccess], lags: Mapping[ir.Value, int]
-) -> Timeline:
+) -> CopyTimeline:
     """The groups of a loop and of the ops before it. lags: how many iterations later what a buffer gets is read.
 
     In a loop, copies beside each other with one lag are a group; before it, those between two barriers are, and those
@@ -120,7 +120,7 @@ def make_timeline(
             base += len(segments[-1].ends) * (Loop(op).const_extent or 0)
         elif here:
             group.append(op)
-    return Timeline(meetings, tuple(segments), wait or (main, segments[-1].base))
+    return CopyTimeline(meetings, tuple(segments), wait or (main, segments[-1].base))
 
 
 def _ops_before(op: ir.Operation) -> list[ir.Operation]:

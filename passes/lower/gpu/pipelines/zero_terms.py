@@ -45,7 +45,7 @@ def _is_equal(first: object, second: object) -> bool:
 
 def _zeros(load: ir.Operation, boxes: Sequence[TensorBox]) -> list:
     """What is negative where a load reads a zero."""
-    return [end for box in boxes if accessed_memref(load) == box.tile.value for end in box.outside(load)]
+    return [end for box in boxes if accessed_memref(load) == box.tile.value for end in box.ends_behind(load)]
 
 
 def _factors(guard: ir.Operation) -> tuple[ir.Operation, ir.Operation] | None:

@@ -89,11 +89,11 @@ def test_weights_are_copied_once_and_freed_with_the_model():
     model, x = built(mlp()), random(7, 33)
     with ptx.stand_in() as driver:
         model(x)
-        held = driver.held
+        held = driver.held_bytes
         model(x)
-        assert driver.held == held >= model.memory.weights
+        assert driver.held_bytes == held >= model.memory.weights
         del model
-        assert driver.held == 0
+        assert driver.held_bytes == 0
 
 
 def test_arrays_on_the_device_give_arrays_on_the_device(by_rows):
@@ -234,9 +234,9 @@ def test_a_state_that_grows_makes_the_arena_grow():
             y, state = model(x, state)
             z, other = expected(x, other)
             np.testing.assert_allclose(y, z, rtol=1e-5, atol=1e-6)
-        held = driver.held
+        held = driver.held_bytes
         model.free()
-        assert driver.held < held
+        assert driver.held_bytes < held
 
 
 # -- native code -------------------------------------------------------------------------------------------------------

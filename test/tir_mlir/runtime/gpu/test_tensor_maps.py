@@ -7,10 +7,10 @@ import pytest
 
 from tir_mlir.errors import DeviceError
 from tir_mlir.runtime.drivers import tensor_maps
-from tir_mlir.runtime.drivers.device_driver import TensorLayout
+from tir_mlir.runtime.drivers.device_driver import TensorMapLayout
 from tir_mlir.runtime.drivers.tensor_maps import TensorMaps
 
-LAYOUT = TensorLayout("float16", (128, 64, 96), (1, 32, 64), 128)
+LAYOUT = TensorMapLayout("float16", (128, 64, 96), (1, 32, 64), 128)
 
 
 def asked(status=0):
@@ -49,7 +49,7 @@ def test_a_map_is_made_once(monkeypatch):
 
 def test_a_vector_has_no_strides():
     library, calls = asked()
-    TensorMaps(library).address(0, TensorLayout("bfloat16", (512,), (64,), 0))
+    TensorMaps(library).address(0, TensorMapLayout("bfloat16", (512,), (64,), 0))
     assert calls[0][1] == 9 and calls[0][4][0] == [512]
 
 
