@@ -104,7 +104,7 @@ class FragmentLayout:
         return 128 if any(bit[0] == "w" for part in (*self.row, *self.column) for bit in part.split("^")) else 32
 
     def tile_to(self, shape: Sequence[int]) -> FragmentLayout:
-        """The layout of a matrix of whole tiles. Raises ValueError if a side is no multiple of that of a tile."""
+        """The layout of a matrix of whole tiles. Raises ValueError if a side is not a multiple of that of a tile."""
         (rows, columns), (m, n) = shape, self.tile
         if rows % m or columns % n or not rows or not columns:
             raise ValueError(f"{rows} x {columns} is not made of tiles of {m} x {n}")

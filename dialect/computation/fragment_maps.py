@@ -150,10 +150,10 @@ def _operand(op: ir.Operation, number: int, impl: Func) -> _FragmentOperand:
     while view is not None and (subview := defining_op(view, SubviewOp)) is not None:
         view = subview.source
     if view is None or view not in impl.args:
-        raise NotComposed(f"{matrix_function(op)} takes a fragment that is no parameter of the implementation")
+        raise NotComposed(f"{matrix_function(op)} takes a fragment that is not a parameter of the implementation")
     named = constant_integer(op.operands[number + 1]) if matrix_function(op) in ("ptx_mma", "ptx_ldmatrix") else 0
     if named is None:
-        raise NotComposed(f"{matrix_function(op)} takes a register that is no constant")
+        raise NotComposed(f"{matrix_function(op)} takes a register that is not a constant")
     return _FragmentOperand(Buffer(view), impl.args.index(view), named)
 
 
@@ -410,7 +410,7 @@ def _product_fix(role: str, turned: bool) -> str:
 
 
 def _is_turned(role: str, names: Sequence[ir.Value], result: Sequence[ir.Value]) -> bool | None:
-    """Whether the description indexes an operand by columns and rows; None: it is no operand of this role."""
+    """Whether the description indexes an operand by columns and rows; None: it is not an operand of this role."""
     if len(names) != 2:
         return None
     i, j = result

@@ -137,7 +137,7 @@ def online_attention(
     keys of a tile; ragged ones are filled with zeros, and their scores hidden. For each tile of keys: the scores S,
     those in units of log 2 with hidden ones replaced (Y), the largest so far (M), the factor C for what was summed
     before, the weights E, their sum L, and X += E V. Raises ValueError for sizes that are not positive, and heads that
-    are no multiple of the groups.
+    are not multiples of the groups.
     """
     groups = heads if groups is None else groups
     if min(heads, queries, keys, width, groups, rows, columns) < 1 or heads % groups:

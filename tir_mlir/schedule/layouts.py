@@ -123,7 +123,7 @@ def _banks(sch: Schedule, buffer: Buffer, target: str | AnyTarget) -> str:
     """The first bank of each 16 bytes of the rows of a shared buffer, as a kernel has it."""
     gpu = resolved(target).as_gpu()
     if gpu is None:
-        raise ScheduleError(f"{target} is no GPU, and has no banks")
+        raise ScheduleError(f"{target} is not a GPU, and has no banks")
     module = create.clone_module(sch.executor.module)
     options = device_options(gpu)
     for name in _PLACED:

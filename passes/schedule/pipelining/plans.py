@@ -149,7 +149,7 @@ def _copies_first(loop: Loop, children: Sequence[PipelineChild], stages: int) ->
     if not copies:
         refuse(
             loop,
-            f"the first child of loop {loop.name}, {children[0].names}, is no copy that could run ahead: {reason}",
+            f"the first child of loop {loop.name}, {children[0].names}, is not a copy that could run ahead: {reason}",
             fix="stages=[...] gives each child its stage",
         )
     late = [c for c in copies if _reads_registers(loop, c)]
@@ -179,8 +179,8 @@ def _leading_copies(loop: Loop, children: Sequence[PipelineChild]) -> tuple[list
 
 
 def _no_copy(buffer: Buffer, loop: Loop, top: ir.Operation) -> str:
-    """Why a child that writes a buffer is no copy that runs ahead: iterations share it, or it is registers that matrix
-    units take; "" if each has a part of its own."""
+    """Why a child that writes a buffer is not a copy that runs ahead: iterations share it, or it is registers that
+    matrix units take; "" if each has a part of its own."""
     if is_fragment(buffer):
         return f"{buffer.name} is in fragments, whose registers one iteration fills and takes"
     try:

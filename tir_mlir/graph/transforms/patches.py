@@ -24,7 +24,7 @@ TILE, DOT = 512, 32
 up to a multiple of it."""
 CELL = 4
 """Channels of an image that are copied at once: images with fewer are filled up to it, for dot products only if pieces
-of rows are no multiple of it else."""
+of rows are not multiples of it else."""
 
 
 def patches(graph: Graph, target: Target | str = "llvm") -> Graph:

@@ -160,7 +160,7 @@ def attention_tiles(sch: Schedule, gpu: GPU, function: str | None = None) -> Non
         raise ScheduleError(f"{gpu.chip} has no mma.sync", fix="schedule for sm_80 or later")
     if what.rows % WARP_ROWS or what.rows // WARP_ROWS * WARP > gpu.max_threads:
         raise ScheduleError(
-            f"a tile of {what.rows} rows is no number of warps of {WARP_ROWS} rows",
+            f"a tile of {what.rows} rows is not a whole number of warps of {WARP_ROWS} rows",
             fix="tiles of 16, 32, 64 or 128 rows",
         )
     scopes = what.scopes()

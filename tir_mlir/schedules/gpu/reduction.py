@@ -22,7 +22,7 @@ def reduction(sch: Schedule, block: BlockHandle) -> None:
         for i, k: S[i] += X[i, k]  ->  for i_0 (blockIdx.x), i_1 (threadIdx.y): for k_0, k_1 (threadIdx.x): S[i] += ..
         for j, k: S[j] += X[k, j]  ->  for j_0 (blockIdx.x), j_1 (threadIdx.x): for k_0, k_1 (threadIdx.y): S[j] += ..
 
-    What threads read at once is adjacent in the largest input. Errors: ScheduleError for what is no reduction.
+    What threads read at once is adjacent in the largest input. Errors: ScheduleError for what is not a reduction.
     """
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     sums, results = iters(info, "R"), iters(info, "S")

@@ -92,7 +92,7 @@ class Side:
 
     @classmethod
     def read(cls, access: FragmentAccess, dim: int, parts: tuple[str, ...]) -> Side:
-        """Raises LoweringError for an index that is no sum of bits."""
+        """Raises LoweringError for an index that is not a sum of bits."""
         size, index = 1 << len(parts), access.indices[dim]
         split = split_linear(index, [loop.var for loop in access.loops])
         if split is None:
@@ -120,7 +120,7 @@ class Side:
             why = (
                 f"which does not start at a multiple of {size}"
                 if aligned
-                else f"of which the start is no multiple of {size}"
+                else f"of which the start is not a multiple of {size}"
             )
             raise access.refusal(index, why, "let loops start at whole tiles")
         known = tuple(sources.get(bit, start >> bit & 1) for bit in range(len(parts)))
@@ -151,7 +151,7 @@ def _positions(access: FragmentAccess, index: Index, loop: Loop, factor: int, si
     """The bits of a loop, each with its position in an index. size: of a tile."""
     low = factor.bit_length() - 1
     if factor != 1 << low:
-        why = f"where {factor} is no power of two and no multiple of {size}"
+        why = f"where {factor} is not a power of two and no multiple of {size}"
         raise access.refusal(index, why, "one loop over adjacent elements")
     for bit in range(((loop.const_extent or 1) - 1).bit_length()):
         yield bit, low + bit

@@ -76,7 +76,7 @@ def read_product(nest: ir.Operation, accumulators: Sequence[ir.Value]) -> Produc
         extent *= loop.const_extent or 0
     per = DEPTH_BYTES // 2
     if not extent or extent % per:
-        _refuse(store, f"sums over {extent or 'n'} elements at once, which is no multiple of {per}", "split the sum")
+        _refuse(store, f"sums over {extent or 'n'} elements at once, which is not a multiple of {per}", "split the sum")
     a, b = (_operand(load, loop, depth, store) for load, loop in ((first, rows), (second, columns)))
     return Product(accessed_memref(store), columns.const_extent or 0, dtype, a, b)
 

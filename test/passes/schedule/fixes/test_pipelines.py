@@ -29,7 +29,7 @@ ROWS = [
         lambda s: s.pipeline(loop(s, "S"), 8),
     ),
     Row(
-        "pipeline: what is first is no copy",
+        "pipeline: what is first is not a copy",
         NOT_COPIED,
         lambda s: s.pipeline(loop(s, "S"), 2),
         "stages=[...] gives each child its stage",

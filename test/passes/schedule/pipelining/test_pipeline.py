@@ -265,7 +265,7 @@ REFUSED = {
     "read and overwritten in one iteration": (
         in_loop(copy("P", "D"), add("P"), nest("c:4", sblock("W", "vk:8O=k vc:4=c", "D[vk * 4 + vc] = P[vc]"))),
         (2,),
-        "child of loop k, P, is no copy that could run ahead: D, which it reads, is written by it or after it",
+        "child of loop k, P, is not a copy that could run ahead: D, which it reads, is written by it or after it",
     ),
     "a tile that a later child overwrites": (
         in_loop(copy("P", "D", "vk * 4 - vk * 4 + vc"), add("P"), nest("c:4", sblock("W", "vc:4=c", "D[vc] = P[vc]"))),

@@ -93,7 +93,7 @@ def test_auto_finds_it():
 
 
 def test_refused():
-    with pytest.raises(ScheduleError, match="a tile of 24 rows is no number of warps"):
+    with pytest.raises(ScheduleError, match="a tile of 24 rows is not a whole number of warps"):
         attention_tiles(Schedule(online_attention(1, 24, 16, 16, rows=24)), GPU)
     with pytest.raises(ScheduleError, match=r"sm_75 has no mma\.sync"):
         attention_tiles(Schedule(online_attention(1, 16, 16, 16)), CUDA("sm_75"))

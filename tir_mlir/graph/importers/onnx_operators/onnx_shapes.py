@@ -371,7 +371,7 @@ def _block(blocksize: int, parted: dict[str, tuple[te.Expr | int, int]]) -> int:
     for what, (size, factor) in parted.items():
         if isinstance(size, int) and size % factor:
             raise GraphError(
-                f"blocksize={blocksize}: {size} {what} are no multiple of {factor}\n  fix: one that parts them"
+                f"blocksize={blocksize}: {size} {what} are not multiples of {factor}\n  fix: one that parts them"
             )
     return blocksize
 

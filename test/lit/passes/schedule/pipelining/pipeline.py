@@ -45,7 +45,7 @@ def ahead(A: T.Buffer((32,), "float32"), B: T.Buffer((1,), "float32")):
 # Each child is in a nest, or a block alone; what all iterations share cannot run ahead.
 @T.prim_func
 def carried(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    # expected-error @below {{the first child of loop k, S, is no copy that could run ahead: A is a parameter}}
+    # expected-error @below {{the first child of loop k, S, is not a copy that could run ahead: A is a parameter}}
     for k in range(8):
         with T.block("S"):
             vk = T.axis.spatial(8, k)

@@ -69,7 +69,7 @@ ROWS = [
               "which divides by loops; fix: split the loops instead of fusing them",
               (of("i:16 j:32 | X[vi, vj] = X[vi, vj] * T.float32(2)"),)),
     KernelRow("every third column", of("i:16 j:8 | X[vi, vj * 3] = T.float32(0)"),
-              "where 3 is no power of two and no multiple of 8; fix: one loop over adjacent elements",
+              "where 3 is not a power of two and no multiple of 8; fix: one loop over adjacent elements",
               (of("i:16 j:24 | X[vi, vj] = T.if_then_else(vj % 3 == 0, T.float32(0), X[vi, vj])"),)),
     KernelRow("two loops on one element", of("i:16 j!8 k!8 | X[vi, vj + vk] = T.float32(0)"),
               "which two loops reach; fix: one loop over adjacent elements",

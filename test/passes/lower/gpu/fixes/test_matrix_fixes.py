@@ -165,7 +165,7 @@ ROWS = [
     KernelRow("a pointer with an offset", lambda: loaded('A.access_ptr("r", offset=vb * 256)'),
               "takes a pointer with an offset; fix: T.match_buffer of the tile",
               (lambda: loaded('E.access_ptr("r")'),), accepts=copies),
-    KernelRow("rows that are no multiple of 16 bytes", lambda: product(4),
+    KernelRow("rows that are not multiples of 16 bytes", lambda: product(4),
               "fix: storage_align of A_shared with a factor and an offset that are multiples of 8", (product,)),
     KernelRow("permuted addresses of a matrix", lambda: product(swizzle=True),
               "storage_align it instead, which moves whole rows", (product,)),

@@ -94,7 +94,7 @@ LIES = {
     "constant below 0": (model(node("ConstantOfShape s -> y"), weights={"s": [-2]}), r"the size -2 in the shape"),
     "block 0": (model(node("DepthToSpace x -> y", blocksize=0)), "DepthToSpace, node y: blocksize=0"),
     "space in blocks of 0": (model(node("SpaceToDepth x -> y", blocksize=0)), "SpaceToDepth, node y: blocksize=0"),
-    "uneven block": (model(node("SpaceToDepth x -> y", blocksize=3)), "blocksize=3: 4 rows are no multiple of 3"),
+    "uneven block": (model(node("SpaceToDepth x -> y", blocksize=3)), "blocksize=3: 4 rows are not multiples of 3"),
     "image of 3 axes": (
         model(node("DepthToSpace x -> y", blocksize=1), inputs={"x": [4, 4, 4]}),
         "DepthToSpace, node y: an image of 3 axes",
