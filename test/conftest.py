@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -56,6 +57,7 @@ FEW = {
 }
 """Folders and files whose tests build programs for each parameter set: how many sets of a test run before a merge."""
 os.environ.setdefault("TIR_WORKERS", "1")  # the tests are on all cores already
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a command in the background, and what it starts, ignores it
 sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not
 
 

@@ -9,9 +9,9 @@ from tir_mlir.tune.search.ledger import interrupts_deferred
 
 
 @pytest.fixture(autouse=True)
-def pythons_handler():
-    """The handler of a process in the foreground: a command in the background (`make check &`) ignores SIGINT."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def restored_handler():
+    """What a test sets ends with it."""
+    before = signal.getsignal(signal.SIGINT)
     yield
     signal.signal(signal.SIGINT, before)
 
@@ -44,13 +44,10 @@ def test_an_error_comes_first():
 
 def test_a_handler_of_the_user_stays():
     seen = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
-    try:
-        with interrupts_deferred():
-            ctrl_c()
-            assert seen
-    finally:
-        signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    with interrupts_deferred():
+        ctrl_c()
+        assert seen
 
 
 def test_where_the_signal_is_ignored_it_stays_so():

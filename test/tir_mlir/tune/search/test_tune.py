@@ -134,8 +134,7 @@ def test_errors_of_a_space_and_of_a_storage_are_told_before_anything_is_built(mo
 
 
 SEARCH = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+import sys
 sys.path.insert(0, {folder!r})
 import test_tune
 from tir_mlir import tune
