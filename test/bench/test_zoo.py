@@ -44,6 +44,7 @@ def test_an_interrupt_ends_the_process_of_a_model(monkeypatch, tmp_path):
 
     def interrupt_parent(*_):
         started.write_text(str(os.getpid()))
+        time.sleep(0.5)  # until the parent waits: Python misses a signal just before its system call
         os.kill(os.getppid(), signal.SIGINT)
         time.sleep(1000)
 
