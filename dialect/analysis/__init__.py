@@ -33,8 +33,10 @@ from tir_mlir.dialect.analysis.pointers import declared_count as declared_count
 from tir_mlir.dialect.analysis.pointers import extra_offset as extra_offset
 from tir_mlir.dialect.analysis.pointers import has_fixed_pointer as has_fixed_pointer
 from tir_mlir.dialect.analysis.pointers import pointee as pointee
+from tir_mlir.dialect.analysis.reduction_updates import atomic_kind as atomic_kind
 from tir_mlir.dialect.analysis.reduction_updates import commutative_update as commutative_update
 from tir_mlir.dialect.analysis.reduction_updates import is_reduction_pair as is_reduction_pair
+from tir_mlir.dialect.analysis.reduction_updates import loads_stored_element as loads_stored_element
 from tir_mlir.dialect.analysis.reduction_updates import update_store as update_store
 from tir_mlir.dialect.analysis.regions import EXPLICIT as EXPLICIT
 from tir_mlir.dialect.analysis.regions import Region as Region

@@ -52,6 +52,7 @@ from tir_mlir.dialect.ir.op_views import (
     AddIOp,
     AffineAccessOp,
     AffineElementAccessOp,
+    AtomicOp,
     ByteViewOp,
     ComputedAccessOp,
     DimOp,
@@ -158,6 +159,9 @@ def accesses_of_op(op: ir.Operation) -> list[Access]:
         exact = name in AffineAccessOp.names
         access = _access(op, value, kind, access_indices(op) if exact else known_indices(op))
         return [access if exact and not parts else replace(access, exact=exact, parts=parts)]
+    if name in AtomicOp.names:
+        mins = known_indices(op)
+        return [replace(_access(op, accessed_memref(op), kind, mins), exact=False) for kind in (READ, WRITE)]
     if name in IntToPtrOp.names and attrs.ACCESS in op.attributes:
         view = pointee(op)
         if view is None:

@@ -13,14 +13,14 @@ from mlir import ir
 from tir_mlir.dialect.analysis.accesses import Access, access_domain
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, data_loop_name, is_data_loop, parents
-from tir_mlir.dialect.ir.op_views import AccessOp, ApplyOp, ComputedAccessOp, DimOp, isa
+from tir_mlir.dialect.ir.op_views import AccessOp, ApplyOp, AtomicOp, ComputedAccessOp, DimOp, isa
 
 
 def doubt(access: Access) -> str:
     """Why an access may not touch all of its region, as part of a sentence; "" if it certainly does."""
     name = Buffer(access.buffer).name
     if not access.exact:
-        if isa(access.op, ComputedAccessOp):
+        if isa(access.op, ComputedAccessOp, AtomicOp):
             return (
                 f"an index of {name} is computed from data"
                 if from_data(access.op)

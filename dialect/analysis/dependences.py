@@ -25,7 +25,14 @@ from tir_mlir.dialect.analysis.access_relations import (
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
-from tir_mlir.dialect.analysis.reduction_updates import common_block, is_one_sum, is_reduction_pair, update_store
+from tir_mlir.dialect.analysis.reduction_updates import (
+    common_block,
+    commutative_update,
+    is_atomic_update,
+    is_one_sum,
+    is_reduction_pair,
+    update_store,
+)
 from tir_mlir.dialect.analysis.selections import block_selection, keeps_order
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable, emit_remark
@@ -40,7 +47,9 @@ from tir_mlir.dialect.ir import (
     is_loop,
     only_reads,
     parents,
+    to_name,
 )
+from tir_mlir.dialect.ir.op_views import StoreOp
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
 
 __all__ = ["lex_lt", "loop_carried_conflict", "reordering_conflict", "witness"]
@@ -51,7 +60,7 @@ def loop_carried_conflict(loop: Loop, kind: str | None = None) -> Counterexample
     """A loop-carried conflict (at the same outer iterations); None if the iterations may run concurrently.
 
     `kind`: the loop kind to check for, default the loop's own. Threads of one block (`threadIdx`) and vector lanes may
-    reduce into one element.
+    reduce into one element, blocks and threads of a GPU by atomic instructions.
 
     Buffers allocated inside the loop have one copy per iteration. So has a buffer used nowhere else that every
     iteration writes before reading: lowering moves it inside (see `is_private`). Raises NotProvable if the loop uses
@@ -78,14 +87,25 @@ def loop_carried_conflict(loop: Loop, kind: str | None = None) -> Counterexample
             if is_private(buffer, loop.op):
                 reasons[name] = _PRIVATE
                 break  # whatever else touches it
+            if kind.startswith(_OF_A_GPU) and is_atomic_update(a, b):
+                reasons[name] = _ATOMIC
+                continue
             try:
                 return witness(a, b, carried_conflicts(a, b, depth))
             except NotProvable as error:
-                undecided = undecided or error
+                undecided = undecided or NotProvable(f"{error}{_lacking_instruction(a, b, kind)}")
     if undecided is not None:
         raise undecided
     _report_independence(loop, reasons)
     return None
+
+
+def _lacking_instruction(a: AccessRelation, b: AccessRelation, kind: str) -> str:
+    """Why an update is none that a GPU makes at once, for a message."""
+    if not kind.startswith(_OF_A_GPU) or not is_reduction_pair(a, b) or is_atomic_update(a, b):
+        return ""
+    value = StoreOp(commutative_update(a.access.op) or a.access.op).value
+    return f", and no GPU has an atomic instruction for {value.owner.name} of {to_name(value.type)}"
 
 
 def _is_independent_pair(a: AccessRelation, b: AccessRelation, loop: Loop, depth: int) -> bool:
@@ -115,6 +135,8 @@ _NO_CONFLICT = "no two of them access an element that one of them writes"
 _OWN_COPY = "each has a copy of its own"
 _PRIVATE = "each writes an element before it reads it"
 _COMBINED = "what they add up is combined at the end"
+_ATOMIC = "each updates it by one atomic instruction, and the order of these decides nothing but how floats are rounded"
+_OF_A_GPU = ("blockIdx.", "threadIdx.")
 
 
 def _is_one_selection(a: AccessRelation, b: AccessRelation, loop: Loop) -> bool:

@@ -10,9 +10,10 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_of_op
-from tir_mlir.dialect.ir import Block, access_indices, cache_while_frozen, is_block, is_inside, parents
+from tir_mlir.dialect.ir import Block, Buffer, access_indices, cache_while_frozen, is_block, is_inside, parents, top_of
 from tir_mlir.dialect.ir.op_traits import (
     ASSOCIATIVE,
+    ATOMICS,
     accessed_memref,
     index_operands,
 )
@@ -39,6 +40,25 @@ def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
         and first_update == second_update
         and is_declared_reduction(first_update)
     )
+
+
+def is_atomic_update(a: AccessRelation, b: AccessRelation) -> bool:
+    """Whether both accesses belong to one declared update of memory that threads share, in one instruction.
+
+    Its order does not matter then, whatever threads run at the same time: `H[X[i]] = H[X[i]] + 1`.
+    """
+    store = commutative_update(a.access.op) if is_reduction_pair(a, b) else None
+    scope = Buffer(a.access.buffer).scope
+    return store is not None and atomic_kind(store) is not None and (scope == "global" or scope.startswith("shared"))
+
+
+def atomic_kind(store: ir.Operation) -> str | None:
+    """The kind of `memref.atomic_rmw` that the update of a store is; None if no GPU has one for its op and type."""
+    value = StoreOp(store).value
+    element = value.type
+    least = 16 if isinstance(element, ir.FloatType) else 32
+    has_width = isinstance(element, ir.FloatType | ir.IntegerType) and element.width in range(least, 65)
+    return ATOMICS.get(value.owner.name) if has_width and not isinstance(value.owner, ir.Block) else None
 
 
 def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
@@ -106,7 +126,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
         if not isa(load, ElementLoadOp) or accessed_memref(load) != memref:
             continue
         if (
-            _same_element(load, store)
+            loads_stored_element(load, store)
             and _is_used_once(load)
             and _is_used_once(value.owner)
             and not _reads(value.owner.operands[operand], memref)
@@ -115,7 +135,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
     return None
 
 
-def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
+def loads_stored_element(load: ir.Operation, store: ir.Operation) -> bool:
     """Whether a load and a store of one buffer have the same indices."""
     if isa(load, AffineLoadOp) and isa(store, AffineStoreOp):
         pairs = zip(access_indices(load), access_indices(store), strict=True)
@@ -123,8 +143,8 @@ def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
     if not isa(load, ComputedAccessOp) or not isa(store, ComputedAccessOp):
         return False
     load_indices, store_indices = index_operands(load), index_operands(store)
-    owner = next((p for p in parents(store) if is_block(p)), None)
-    if owner is None or any(_reads(v, accessed_memref(store)) for v in store_indices):
+    owner = next((p for p in parents(store) if is_block(p)), None) or top_of(store)
+    if any(_reads(v, accessed_memref(store)) for v in store_indices):
         return False
     written = {a.buffer for a in accesses(owner) if a.is_write}
     return all(_same_value(x, y, written) for x, y in zip(load_indices, store_indices, strict=True))

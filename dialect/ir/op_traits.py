@@ -78,6 +78,8 @@ BITWISE = _operators("and") | _operators("or") | _operators("xor")
 REDUCERS = {name: OPS[name].algebra for name in (*SUMS, *PRODUCTS, *MAXIMA, *MINIMA, *BITWISE)}
 IDEMPOTENT = frozenset({"max", "min", "and", "or"})
 """Of the algebras of reducers: x op x is x, so that what is combined twice changes nothing."""
+ATOMICS = {name: row.atomic for name, row in OPS.items() if row.atomic}
+"""Reducers by which GPUs update an element at once, whatever other threads do: the kind of the instruction."""
 ORDERED_REDUCERS = (SUMS | PRODUCTS) - INTEGER_RING
 """Of floats: another order gives another result."""
 CONTRACTED, TO_FLOAT = _with(_T.CONTRACTS), _with(_T.TO_FLOAT)

@@ -48,6 +48,8 @@ class MlirOp:
     """The operator of Python, "+"."""
     python: Callable[..., float] | None = None
     """The function of Python's floats. ValueError stands for NaN, OverflowError for infinity."""
+    atomic: str = ""
+    """The kind of `memref.atomic_rmw` that GPUs have for it, "addf"; of a float sum, of no other operator of floats."""
     c: str = ""
     """The operator of C, "+", or the function of CUDA C and OpenCL C for doubles, "exp"."""
     javascript: bool = False

@@ -121,6 +121,11 @@ class GPU(AnyTarget):
     def has(self, *features: str) -> bool:
         return self.features.issuperset(features)
 
+    @property
+    def atomic_types(self) -> frozenset[str]:
+        """The types of elements that an instruction updates at once."""
+        return frozenset()
+
     def as_gpu(self) -> GPU:
         return self
 
@@ -214,6 +219,12 @@ class CUDA(GPU):
         least = {"wmma": 70, "ldmatrix": 75, "mma": 80, "cp.async": 80, "stmatrix": 90, "tma": 90}
         found = {name for name, capability in least.items() if self.capability >= capability}
         return frozenset(found | ({"wgmma"} if self.chip == "sm_90a" else set()))
+
+    @property
+    def atomic_types(self) -> frozenset[str]:
+        short = {"float16": 70, "bfloat16": 90}
+        always = ("int32", "int64", "float32", "float64")
+        return frozenset([*always, *(name for name, least in short.items() if self.capability >= least)])
 
     @property
     def memories(self) -> Mapping[str, Memory]:
@@ -315,6 +326,10 @@ class ROCM(GPU):
         if self.chip not in _ROCM_CHIPS:
             known = ", ".join(map(repr, _ROCM_CHIPS))
             raise BuildError(f"unknown GPU of AMD {short_repr(self.chip)}; known: {known}")
+
+    @property
+    def atomic_types(self) -> frozenset[str]:
+        return frozenset(("int32", "int64", "float32", "float64"))
 
     @property
     def triple(self) -> str:

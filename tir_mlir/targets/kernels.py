@@ -37,6 +37,7 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
     return {
         "tir-lower-gpu-kernels": asdict(limits),
         "tir-lower-ignored-annotations": {"device": "gpu"},
+        "tir-lower-gpu-atomics": {"types": " ".join(sorted(gpu.atomic_types)), "chip": gpu.chip},
         "tir-lower-gpu-shuffles": {"warp": gpu.warp},
         "tir-lower-gpu-tma-copies": {"tma": gpu.has("tma"), "chip": gpu.chip, "emulated": emulated},
         "tir-lower-gpu-warpgroups": {

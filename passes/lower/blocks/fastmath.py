@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis import loads_stored_element
 from tir_mlir.dialect.ir import Block, defining_op, is_block, is_init, walk
 from tir_mlir.dialect.ir.op_traits import CONTRACTED, ORDERED_REDUCERS, accessed_memref
-from tir_mlir.dialect.ir.op_views import ElementStoreOp, MemrefLoadOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import ElementStoreOp, StoreOp, isa
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -82,7 +83,4 @@ def _path(op: ir.Operation, kind: str, store: ir.Operation) -> list[ir.Operation
 def _loads_same(load: ir.Operation, store: ir.Operation) -> bool:
     if load.name != store.name.replace("store", "load") or accessed_memref(load) != accessed_memref(store):
         return False
-    if isa(load, MemrefLoadOp):
-        return list(load.operands)[1:] == list(store.operands)[2:]
-    pairs = zip(walk.access_indices(load), walk.access_indices(store), strict=True)
-    return all(a.is_equal_to(b) for a, b in pairs)
+    return loads_stored_element(load, store)

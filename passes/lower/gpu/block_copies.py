@@ -15,7 +15,7 @@ from tir_mlir.dialect.analysis.dataflow import unwritten_elements
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AllocOp, LoadOp, isa
+from tir_mlir.dialect.ir.op_views import AllocOp, AtomicOp, LoadOp, isa
 from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, question, smallest_point
 from tir_mlir.passes.lower.gpu.conflicts import both_accesses
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
@@ -65,6 +65,17 @@ def check(func: Func) -> None:
                     raise LoweringError(f"{where}: {error}{_open_pair(group, top, axes)}") from error
 
 
+def is_right_in_order(buffer: ir.Value, top: ir.Operation) -> bool:
+    """Whether the order of threads and barriers gives each read of a buffer in a kernel the value of the serial
+    program. False: it does not, or is not known to."""
+    axes = [Loop(o) for o in walk.ops(top) if is_axis(o)]
+    try:
+        _check_buffer(_group_by_buffer(top)[buffer], top, axes)
+    except (NotProvable, LoweringError):
+        return False
+    return True
+
+
 def _group_by_buffer(top: ir.Operation) -> dict[ir.Value, list[AccessRelation]]:
     """The accesses of a kernel by buffer, with the loops that tell copies apart."""
     groups: dict[ir.Value, list[AccessRelation]] = {}
@@ -95,6 +106,9 @@ def _check_buffer(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequ
     buffer = Buffer(group[0].access.buffer)
     extents = _extents(axes)
     threads = [ThreadAccess(touch, top, extents) for touch in group]
+    updates = [t for t in threads if isa(t.touch.access.op, AtomicOp) and t.touch.access.is_write]
+    if updates:
+        return _check_updated(buffer, updates, [t for t in threads if not isa(t.touch.access.op, AtomicOp)])
     with question(f"whether {_copies(threads[0])} of {buffer.name} will do", BUILD_OPERATIONS):
         if _keeps_values(threads):
             return
@@ -105,6 +119,36 @@ def _check_buffer(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequ
             return
         text = _refusal(threads, serial, parallel)
     raise LoweringError(f"{text}; fix: {_fix(threads)}")
+
+
+def _check_updated(buffer: Buffer, updates: Sequence[ThreadAccess], others: Sequence[ThreadAccess]) -> None:
+    """Check a buffer with atomic updates, which may come in any order: each read, and what remains, has to come after
+    the same ones as in the serial program."""
+    name, where = buffer.name, location_text(updates[0].touch.access.op)
+    text = f"{where}: threads update {name} by atomic instructions, in any order"
+    if len({str(u.touch.access.op.attributes["kind"]) for u in updates}) > 1:
+        raise LoweringError(f"{text}, and different operators do not commute; fix: a kernel for each of them")
+    for update in updates:
+        if repeats := update.outer_threads:
+            loops = f"{repeats[0].name} and {update.axes[repeats[0].kind].name}"
+            raise LoweringError(f"{text}, and loops {loops} are one axis; fix: bind one of them to another axis")
+    with question(f"whether atomic updates of {name} will do", BUILD_OPERATIONS):
+        late = next((t.touch.access for t in others if not _is_between_updates(t, updates, others)), None)
+    if late is not None:
+        verb = "write" if late.is_write else "read"
+        raise LoweringError(
+            f"{text}, and a {verb} of it ({location_text(late.op)}) may come between these; "
+            f"fix: {verb} {name} in a nest of its own, which is another kernel"
+        )
+
+
+def _is_between_updates(one: ThreadAccess, updates: Sequence[ThreadAccess], others: Sequence[ThreadAccess]) -> bool:
+    """Whether the updates before and after an access are those of the serial program."""
+    writes = [t for t in others if t.touch.access.is_write]
+    if one.touch.access.is_write and not one.is_live_out:
+        return True  # what reads it decides
+    alone = all(_shares_only_within_thread(one, t) for t in (*writes, *updates))
+    return alone or (not one.touch.access.is_write and _follows_writes(one, writes, updates))
 
 
 def _open_pair(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequence[Loop]) -> str:
@@ -205,9 +249,10 @@ def _same_columns(pairs: isl.Map, first: Sequence[int], second: Sequence[int]) -
     )
 
 
-def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
+def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess], updates: Sequence[ThreadAccess] = ()) -> bool:
     """Whether each element that is read has been written in the same iteration of a body around the read, by one thread
-    only and nowhere later in that iteration: the last write is the same in both orders.
+    only and nowhere later in that iteration: the last write is the same in both orders. Atomic updates of that
+    iteration come all between.
 
         for k:
           for t in threadIdx.x: S[t] = ...           # the writes in the body, all before the read
@@ -217,9 +262,11 @@ def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
         return False
     for body in walk.parents(read.touch.access.op):
         inner_writes = [w for w in writes if walk.is_inside(w.touch.access.op, body)]
-        if inner_writes and all(_is_before(w, read, body) for w in inner_writes):
+        inner_updates = [u for u in updates if walk.is_inside(u.touch.access.op, body)]
+        if inner_writes and all(_is_before(w, read, body) for w in (*inner_writes, *inner_updates)):
             if (
-                _know_threads_alike(inner_writes, body)
+                _know_threads_alike([*inner_writes, *inner_updates], body)
+                and all(_is_before(w, u, body) for w in inner_writes for u in inner_updates)
                 and _covers(read, inner_writes, body)
                 and all(_writes_only_within_thread(a, b, body) for a, b in combinations_of(inner_writes))
             ):

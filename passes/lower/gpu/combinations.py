@@ -12,7 +12,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis import Selection, commutative_update, selected_update, selection
 from tir_mlir.dialect.ir import Loop, defining_op
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, ORDERED_REDUCERS
-from tir_mlir.dialect.ir.op_views import ConstantOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_views import AffineStoreOp, ConstantOp, StoreOp, isa
 from tir_mlir.passes.lower.vector.reductions import identity
 
 
@@ -111,7 +111,7 @@ def update_of(store: ir.Operation) -> Update | None:
         load = next(o for o in owners if o is not None and (u := commutative_update(o)) is not None and u == store)
         operator = OperatorCombination(op, (op.operands[1 - [o == load for o in owners].index(True)],))
         return Update([store], [load], operator) if operator.may_reorder else None
-    update = selected_update(store)
+    update = selected_update(store) if isa(store, AffineStoreOp) else None
     if update is None or store != update.stores[0] or not update.selection.laws.parts_in_order:
         return None
     return Update(update.stores, update.loads, SelectionCombination(update.selection))

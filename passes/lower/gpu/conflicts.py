@@ -15,7 +15,7 @@ from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
-from tir_mlir.dialect.ir.op_views import LoopLikeOp, isa
+from tir_mlir.dialect.ir.op_views import AtomicOp, LoopLikeOp, isa
 from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, flatten, over_digits, question, smallest_point
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, KernelNest, owner_of
 from tir_mlir.passes.lower.gpu.thread_tags import axis_values, is_tma_tile
@@ -78,6 +78,8 @@ def conflicts(nest: KernelNest) -> list[SharedConflict]:
     meetings: dict[tuple[Hashable, Hashable], isl.Map | None] = {}  # an unrolled body has many equal accesses
     for group in shared_accesses(nest):
         for a, b in ((a, b) for a in group for b in group if a.access.is_write or b.access.is_write):
+            if isa(a.access.op, AtomicOp) and isa(b.access.op, AtomicOp):
+                continue  # in any order, as `tir-lower-gpu-block-copies` proves
             key = _key(a), _key(b)
             try:
                 with question(f"which threads touch one element of {Buffer(a.access.buffer).name}", BUILD_OPERATIONS):

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Index, Loop, access_indices, attrs, create, edit, matrix_function, to_name, walk
 from tir_mlir.dialect.ir.lowering_op_views import BarrierOp, ShuffleOp
-from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, is_pure
+from tir_mlir.dialect.ir.op_traits import ATOMICS, MEMREF_OPERAND, accessed_memref, index_operands, is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineElementAccessOp,
     AllocLikeOp,
+    AtomicOp,
     ComputedAccessOp,
     ConstantOp,
     LoadOp,
@@ -24,7 +25,7 @@ from tir_mlir.dialect.ir.op_views import (
     isa,
 )
 from tir_mlir.passes.lower.gpu.barriers import BARRIER
-from tir_mlir.passes.lower.gpu.nests import BLOCK, KernelNest, owner_of, perfect_nests
+from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, KernelNest, owner_of, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 _PHASE = "tir.phase"
@@ -61,6 +62,10 @@ def run(module: ir.Module) -> None:
                     'interpret(..., target="cuda") or verify(target="cuda") runs the kernels without a GPU'
                 )
         for nest in perfect_nests(func):
+            updates = [op for op in walk.ops(nest.root) if isa(op, AtomicOp)]
+            between_blocks = any(owner_of(Buffer(accessed_memref(op)).root) == DEVICE for op in updates)
+            for op in updates:
+                _update_plainly(op)
             for op in walk.ops(nest.root):
                 if shuffle := dyn_cast(op, ShuffleOp):
                     _shuffle_through_memory(shuffle, nest)
@@ -71,12 +76,25 @@ def run(module: ir.Module) -> None:
             else:
                 for axis in nest.threads:
                     attrs.put(axis.op, attrs.KIND, None)
-            _run_blocks(nest.blocks)
+            _run_blocks(nest.blocks, serial=between_blocks)
 
 
-def _run_blocks(axes: Sequence[Loop]) -> None:
-    """Make the first loop over more than one block parallel, the others serial."""
-    many = next((axis for axis in axes if axis.const_extent != 1), None)
+def _update_plainly(op: ir.Operation) -> None:
+    """An atomic update as what one thread at a time does: a load, an operator, a store."""
+    update, indices = AtomicOp(op), index_operands(op)
+    kind = arith.AtomicRMWKind(ir.IntegerAttr(op.attributes["kind"]).value).name
+    operator = next(name for name, atomic in ATOMICS.items() if atomic == kind)
+    with ir.InsertionPoint(op), op.location:
+        old = memref.load(update.memref, indices)
+        new = ir.Operation.create(operator, [old.type], [old, update.value]).results[0]
+        memref.store(new, update.memref, indices)
+    edit.drop(op)
+
+
+def _run_blocks(axes: Sequence[Loop], serial: bool) -> None:
+    """Make the first loop over more than one block parallel, the others serial. serial: all of them, as blocks update
+    what they share."""
+    many = next((axis for axis in axes if axis.const_extent != 1 and not serial), None)
     for axis in axes:
         attrs.put(axis.op, attrs.KIND, "parallel" if axis == many else None)
 

@@ -11,6 +11,7 @@ from tir_mlir.schedules.gpu.elementwise import elementwise
 from tir_mlir.schedules.gpu.product import product
 from tir_mlir.schedules.gpu.reduction import reduction
 from tir_mlir.schedules.gpu.rowwise import rowwise
+from tir_mlir.schedules.gpu.scatter import scatter
 from tir_mlir.schedules.gpu.tensor_cores import tensor_core_product
 from tir_mlir.schedules.gpu.threads import one_thread, per_element
 from tir_mlir.schedules.gpu.transpose import transpose
@@ -21,9 +22,9 @@ from tir_mlir.target import GPU
 RULES: dict[Kind, tuple[str, ...]] = {
     Kind.PRODUCT: ("tensor_cores", "product", "reduction", "per_element"),
     Kind.CONVOLUTION: ("tensor_cores", "product", "reduction", "per_element"),
-    Kind.REDUCTION: ("product", "reduction", "per_element", "one_thread"),
+    Kind.REDUCTION: ("scatter", "product", "reduction", "per_element", "one_thread"),
     Kind.ELEMENTWISE: ("rowwise", "transpose", "elementwise", "per_element", "one_thread"),
-    Kind.OPAQUE: ("per_element", "one_thread"),
+    Kind.OPAQUE: ("scatter", "per_element", "one_thread"),
     Kind.NUMBER: ("one_thread",),
 }
 """The functions for the blocks of a kind, best first; one that refuses a block leaves it to the next one."""
@@ -55,6 +56,7 @@ class GpuRules:
             "reduction": lambda: reduction(sch, block),
             "transpose": lambda: transpose(sch, block, light),
             "elementwise": lambda: elementwise(sch, block, light),
+            "scatter": lambda: scatter(sch, block, gpu),
             "per_element": lambda: per_element(sch, block),
             "one_thread": lambda: one_thread(sch, block),
         }

@@ -130,8 +130,46 @@ def test_threads_of_a_block_sum_up_together(same_result, refused):
     same_result(sch, matmul_nt(4, 5, 6), ((4, 6), "float32"), ((5, 6), "float32"), ((4, 5), "float32"))
     sch = Schedule(matmul_nt(4, 5, 6))
     k = sch.get_loops("C")[2]
-    sch.decompose_reduction("C", k)  # without its init it is not a reduction that threads know how to start
-    refused(sch, "depend on each other", lambda: sch.bind(sch.get_loops("C_update")[2], "threadIdx.x"))
+    sch.decompose_reduction("C", k)  # without its init it adds to what is there
+    sch.bind(sch.get_loops("C_update")[2], "threadIdx.x")
+    same_result(sch, matmul_nt(4, 5, 6), ((4, 6), "float32"), ((5, 6), "float32"), ((4, 5), "float32"))
+
+
+UPDATE = each("H i:40R", "H[X[vi]] = {}")
+
+
+@pytest.mark.parametrize("axis", ["blockIdx.x", "threadIdx.x"])
+@pytest.mark.parametrize(("dtype", "value"), [
+    ("int32", "H[X[vi]] + 3"), ("float32", "H[X[vi]] + T.float32(3)"), ("int32", "T.max(H[X[vi]], vi)"),
+    ("int64", "H[X[vi]] | T.int64(1)"),
+])  # fmt: skip
+def test_updates_that_a_gpu_makes_at_once_are_bound(axis, dtype, value):
+    sch = Schedule(program(f"X:40:int32 H:7:{dtype}", UPDATE.format(value)))
+    sch.bind(sch.get_loops("H")[0], axis)
+    assert sch.verify()
+
+
+@pytest.mark.parametrize(("dtype", "value", "why"), [
+    ("int32", "vi", "an index of H is computed from data"),
+    ("int32", "H[X[vi]] * 3", "no GPU has an atomic instruction for arith.muli of int32"),
+    ("float32", "T.max(H[X[vi]], T.float32(1))", "no GPU has an atomic instruction for arith.maximumf of float32"),
+    ("int8", "H[X[vi]] + T.int8(1)", "no GPU has an atomic instruction for arith.addi of int8"),
+    ("int32", "H[X[vi]] + H[0]", "an index of H is computed from data"),
+    ("int32", "H[X[vi]] - 1", "an index of H is computed from data"),
+])  # fmt: skip
+def test_other_updates_at_places_that_data_choose_are_refused(dtype, value, why, refused):
+    sch = Schedule(program(f"X:40:int32 H:7:{dtype}", UPDATE.format(value)))
+    refused(sch, why, lambda: sch.bind(sch.get_loops("H")[0], "threadIdx.x"))
+
+
+def test_sums_that_the_loop_reads_are_not_bound(refused):
+    body = [sblock("H", "vi:40R=i", "H[X[vi]] += 1"), sblock("Y", "vi:40=i", "Y[vi] = H[X[vi]]")]
+    sch = Schedule(program("X:40:int32 H:7:int32 Y:40:int32", nest("i:40", *body)))
+    refused(
+        sch,
+        "whether two iterations of H and Y access one element",
+        lambda: sch.bind(sch.get_loops("H")[0], "blockIdx.x"),
+    )
 
 
 def test_a_part_of_a_reduction_is_refused(refused):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from mlir import ir
+from mlir.dialects import arith
 
 from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import BuildError
@@ -29,6 +30,7 @@ from tir_mlir.dialect.ir.op_views import (
     AllocaOp,
     ApplyOp,
     AssumeAlignmentOp,
+    AtomicOp,
     ByteViewOp,
     ConstantOp,
     CountedLoopOp,
@@ -364,6 +366,8 @@ class KernelPrinter:
             self._places[op.results[0]] = view_of(op, self._places[ViewLikeOp(op).source], self._value)
         elif name in _STORES:
             self._store(op, depth)
+        elif isa(op, AtomicOp):
+            self._update(op, depth)
         elif name in _COPY_GROUPS:
             self._line(depth, f"{_COPY_GROUPS[name]}({attrs.get(op, 'n', '')});")
         elif len(op.results) and any(True for r in op.results for _ in r.uses):
@@ -399,6 +403,17 @@ class KernelPrinter:
             return self._asynchronous_copy(op, depth)
         target, value = self._element(op, 1), self._value(StoreOp(op).value)
         self._line(depth, f"{target} = {value.text};")
+
+    def _update(self, op: ir.Operation, depth: int) -> None:
+        """`atomicAdd(&H[i], 1);`"""
+        words = {"add": "Add", "max": "Max", "min": "Min", "and": "And", "or": "Or", "xor": "Xor"}
+        kind = arith.AtomicRMWKind(attrs.get(op, "kind")).name.rstrip("ifsu")
+        if self._dialect is not CUDA_C or kind not in words:
+            raise BuildError(f"{self._dialect.name} of {op.name} is not supported; lib.assembly is the code")
+        address, value = f"&{self._scalar(op, 1)}", self._value(AtomicOp(op).value).text
+        if kind == "add" and to_name(op.results[0].type) == "int64":  # CUDA has it unsigned only
+            address, value = f"(unsigned long long *){address}", f"(unsigned long long)({value})"
+        self._line(depth, f"atomic{words[kind]}({address}, {value});")
 
     def _asynchronous_copy(self, store: ir.Operation, depth: int) -> None:
         value = StoreOp(store).value
