@@ -68,6 +68,10 @@ def bind(loop: Loop, thread_axis: str) -> None:
     what the serial loops keep, which is proved. Bind the outer part of a loop if it keeps the first one; with the
     inner part, threads combine once for each iteration outside, unless positions are compared.
 
+    An update of a declared reduction without an init may be made by any blocks and threads: a GPU makes it one atomic
+    instruction, also where data choose the element, `H[X[i]] += 1`. It adds, or takes a minimum, maximum, `&`, `|` or
+    `^` of integers. Floats are then added in an order that differs from run to run.
+
     The axis `core` is for the cores of an accelerator, see `tir_mlir.accel`.
     """
     check(
