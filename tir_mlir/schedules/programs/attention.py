@@ -257,8 +257,10 @@ class AttentionSchedule:
         nr = vectors * lanes
         if what.right.axes[-1] != what.n:
             pack(sch, what, what.right, what.n, nr, member.block, panels, 1)
-        elif dequantizer and self.queries > self.tile:  # once for all tiles
+        elif (dequantizer or what.right.is_widened) and self.queries > self.tile:  # once for all tiles
             sch.vectorize(sch.get_loops(copy_in(sch, what.right, member.block, panels))[-1])
+        if what.left.is_widened and what.left.axes[-1] == what.k:  # once for all columns
+            sch.vectorize(sch.get_loops(copy_in(sch, what.left, member.block, outer[-1]))[-1])
         inline_each(sch, dequantizer)
         r_0, r_1 = sch.split(nest[what.m], [None, mr])
         c_0, c_1 = sch.split(nest[what.n], [None, nr])

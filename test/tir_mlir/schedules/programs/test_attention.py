@@ -65,6 +65,21 @@ def test_keys_of_few_queries_are_not_transposed():
     check(build(sch)["main"], 1, 4, 21, 12)
 
 
+@pytest.mark.parametrize("queries", [9, 40])
+def test_short_floats_are_widened_before_the_loops_of_products(queries):
+    """Queries for each tile; values for all of them, or, of one tile, where they are read."""
+    q, k, v = (te.placeholder((1, n, 1, 8), "float16", name=x) for x, n in (("q", queries), ("k", 21), ("v", 21)))
+    sch = Schedule(te.create_prim_func([q, k, v, topi.nn.attention(q, k, v)]))
+    schedules.auto(sch, threads=1)
+    copies = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
+    assert "q_global" in copies and ("v_global" in copies) == (queries > 32)
+    given = [RNG.standard_normal((n, 8)).astype("float16") for n in (queries, 21, 21)]
+    o = np.empty_like(given[0])
+    build(sch)(*(x[None, :, None] for x in (*given, o)))
+    wanted = reference(*(x[None].astype("float32") for x in given))[0]
+    np.testing.assert_allclose(o, wanted, rtol=2e-3, atol=2e-3)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("queries", [4, 7, 40])
 def test_keys_and_values_in_8_bits_are_computed_where_they_are_read(queries):
