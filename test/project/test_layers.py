@@ -41,7 +41,7 @@ PACKAGES: dict[str, str] = {
     "visual": "dialect script",
     "intrin": "build dialect equivalence extensions interpreter passes.lower runtime script.parser target",
     "schedule": "build dialect equivalence extensions passes runtime script target targets visual",
-    "schedules": "build dialect intrin runtime schedule script target te",
+    "schedules": "build dialect intrin prediction.cores runtime schedule script target te",
     "testing": "dialect.diagnostics schedule script",
     "graph": (
         "build dialect equivalence extensions interpreter passes.linalg passes.lower ptx.program runtime schedule "

@@ -43,6 +43,11 @@ class Core:
         """Bytes of the last cache: of this machine, or what servers of the kind have."""
         return cpu.l3 if not cpu.triple else max(self.shared << 20, cpu.l2)
 
+    def rate_of(self, size: int, cpu: Target) -> float:
+        """Bytes a cycle from the nearest cache that holds an array of `size` bytes together with others: in half of L2,
+        or a quarter of the last cache."""
+        return self.l2 if 2 * size <= cpu.l2 else self.l3 if 4 * size <= self.last_cache(cpu) else self.dram
+
     def multiply_adds(self, dtype: str, cpu: Target) -> float:
         """The most multiply-adds of operands of a type in a cycle, by the best instruction of the CPU."""
         if cpu.has("amx-tile") and dtype in _TILES:
@@ -140,3 +145,14 @@ def core_of(cpu: Target) -> Core:
             'similar, by a predefined name such as "zen4" or "neoverse_v1"'
         )
     return core if core.name == name else replace(core, name=name)
+
+
+_TYPICAL = Core("typical", "", 4, 512, 64, 32, 10, 4, 32)
+
+
+def core_or_typical(cpu: Target) -> Core:
+    """The core of a CPU; a typical one for a CPU that is not known, or of which only registers and caches are given."""
+    try:
+        return core_of(cpu) if cpu.arch else _TYPICAL
+    except BuildError:
+        return _TYPICAL

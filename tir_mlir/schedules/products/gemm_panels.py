@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil
 
+from tir_mlir.prediction.cores import core_or_typical
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
-from tir_mlir.schedules.products.packing import REUSE, copy_in, pack
+from tir_mlir.schedules.products.packing import REUSE, copy_in, exceeds_l2, pack
 from tir_mlir.schedules.products.row_versions import put_in_order
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.steps import merge_epilogue, place_epilogue
@@ -18,8 +19,14 @@ MANY_REGISTERS = 32
 """The number of vector registers from which on the tiles are wide: their loads then need not come from L1."""
 STEPS = 4
 """Reduction steps unrolled in the inner loop."""
-BLOCK = 8
+BLOCKS = (16, 8)
 """Tiles of rows in a block of one thread: the rows of the left operand that remain in L2 while all panels pass."""
+PAGE, PAGE_MISS = 4096, 20
+"""Bytes of a page, and the cycles to find one that the tile before has not used."""
+WORTHWHILE = 0.05
+"""The least share of the cycles of a tile that blocks must save, as each has partial tiles of its own."""
+RESULT_MISS = 500
+"""The cycles that the lines of a tile of the result take to come from behind L2."""
 SHARE = 16
 """Tiles of rows in a share of a thread, if the number of rows is symbolic."""
 NARROW_SHARE = 2
@@ -60,7 +67,7 @@ def sharing_rows(plan: Panels) -> Panels:
 
 def panels(what: Contraction, target: Target, threads: int) -> Panels:
     """Choose the tile and the panels of a product. A panel fits in half of L2, if it is read more than once: only a
-    long reduction is split. Blocks of rows pass over all panels again and again, from a quarter of L3."""
+    long reduction is split."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     size = max(1, what.bits // 8)
     mr, vectors = register_tile(
@@ -73,8 +80,28 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     packed = _packs(what, mr, nr, target)
     rows, columns = (_thread_utilization(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
     by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)
-    block = BLOCK if threads == 1 and packed and BLOCK * mr < m < LARGE and k * n * size <= target.l3 // 4 else 0
-    return Panels(mr, nr, min(kc, k), STEPS if what.extent(what.k) else 1, packed, by_columns, block)
+    tile = Panels(mr, nr, min(kc, k), STEPS if what.extent(what.k) else 1, packed, by_columns)
+    return tile if threads > 1 or m == LARGE or what.right.panel else _with_blocks(tile, what, target)
+
+
+def _with_blocks(plan: Panels, what: Contraction, target: Target) -> Panels:
+    """The plan, with blocks of rows that pass over all panels one after another where a tile takes fewer cycles so.
+
+    The first tile of a block waits for each panel, unless it comes from where it is read as fast as it is used.
+    Without blocks, each tile begins new pages of the left operand and the result, whose rows are far apart.
+    """
+    m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    size, core = max(1, what.bits // 8), core_or_typical(target)
+    rows = next((b for b in BLOCKS if 4 * b * plan.mr * k * size <= target.l2), BLOCKS[-1])
+    if m <= rows * plan.mr or n <= plan.nr or size * (m * k + k * n + m * n) <= target.l2:
+        return plan
+    tile = plan.mr * plan.kc * plan.nr / core.multiply_adds(what.dtype, target)
+    pages = PAGE_MISS * plan.mr * (1 + ceil(plan.kc * size / PAGE))
+    row_wait = max(0.0, plan.mr * plan.kc * size / core.rate_of(m * k * size, target) - tile)
+    panel_wait = max(0.0, plan.nr * plan.kc * size / core.rate_of(k * n * size, target) - tile)
+    if pages + row_wait - panel_wait / rows < WORTHWHILE * tile:
+        return plan
+    return replace(plan, block=rows, prefetch=exceeds_l2(what, target) and tile < 10 * RESULT_MISS)
 
 
 def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
