@@ -60,8 +60,8 @@ PACKAGES: dict[str, str] = {
     "examples": "build errors runtime.kernels script tir_mlir",
     "opt": "dialect graph passes processes runtime schedule script target targets.stages tir_mlir",
     "tune": (
-        "accel build dialect equivalence extensions graph opt passes.schedule.queries processes ptx runtime schedule "
-        "schedules script sources target targets.stages tir_mlir visual"
+        "accel build dialect equivalence extensions graph opt passes.schedule.queries prediction processes ptx runtime "
+        "schedule schedules script sources target targets.stages tir_mlir visual"
     ),
     "__main__": "opt",
     "onnx_backend": "build dialect graph",

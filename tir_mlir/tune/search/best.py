@@ -59,7 +59,7 @@ class Best:
 
     @property
     def is_predicted(self) -> bool:
-        """Whether its times are predictions for a GPU that the machine does not have."""
+        """Whether its times are predictions for a GPU or a CPU that the machine does not have."""
         return any(t.machine.startswith("predicted") for t in self.trials)
 
     @property

@@ -33,7 +33,7 @@ class StudySettings:
         again.
     about: target and versions, in words.
     boards: whether candidates run on boards.
-    card: the GPU for which times are predicted; "": they are measured. The rest is as for `tune.tune`.
+    card: the GPU or the core for which times are predicted; "": they are measured. The rest is as for `tune.tune`.
     """
 
     program: str

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from tir_mlir.dialect.calls import caller_of
 from tir_mlir.dialect.diagnostics import BuildError, TuneError, TuneWarning, short_repr
 from tir_mlir.dialect.ir import enter_context, funcs, held_module, warn_at_user
-from tir_mlir.ptx.prediction.cards import find_card
 from tir_mlir.runtime.drivers.cuda import runs_on
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
@@ -27,6 +26,7 @@ from tir_mlir.tune.search.cluster_workers import ClusterWorkers, storage_of_clus
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import PREDICTED, Options, Tuner, builders_of
 from tir_mlir.tune.trials.pool import TrialPool
+from tir_mlir.tune.trials.predicting_measurer import name_if_absent
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -90,10 +90,10 @@ def tune(
     seed: of the sampler and the data. timeout: CPU seconds that building and running one candidate may take.
     stop_after: seconds after which no candidate is started. builders: processes that build side by side, default one a
     core. target, threads: as for `schedules`; for "cuda" candidates are kernels (`tune.spaces.kernels`), timed on the
-    GPU of this machine; without one they are ranked by predicted times, which the result says. sizes: values of shape
-    variables that are measured. resume: go on with what work_dir or storage has of this search; False: start again.
-    progress: whether to show it; default: in a terminal. ssh: names of boards, as ssh takes them, on which candidates
-    run; target is their CPU.
+    GPU of this machine; for a GPU or a CPU that is not here they are ranked by predicted times, which the result says.
+    sizes: values of shape variables that are measured. resume: go on with what work_dir or storage has of this search;
+    False: start again. progress: whether to show it; default: in a terminal. ssh: names of boards, as ssh takes them,
+    on which candidates run; target is their CPU.
     cluster: a client of dask (`distributed.Client`); each of its workers takes part in the search while it runs, by a
     storage in PostgreSQL. Workers may come and go, and scheduler and database may be restarted.
 
@@ -101,12 +101,12 @@ def tune(
     Raises TuneError: a wrong option, optuna or a sampler's package missing, a storage that is gone, a disk that is
     full; what was tried is kept, and the same call goes on.
     """
-    gpu, card = _resolve_gpu(target)
+    wanted, card = _resolve_target(target, bool(ssh))
     if card:
         warn_at_user(PREDICTED.format(card), TuneWarning)
     options = Options(
         trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
-        builders, gpu, threads, resume, dict(sizes or {}), _hosts(ssh, target),
+        builders, wanted, threads, resume, dict(sizes or {}), _hosts(ssh, target),
         card=card, ends_workers=cluster is not None,
     )  # fmt: skip
     if not isinstance(resume, bool):
@@ -133,21 +133,20 @@ def _workers_of(cluster: object, options: Options) -> AbstractContextManager[obj
     return ClusterWorkers(cluster, url, spaces)
 
 
-def _resolve_gpu(target: AnyTarget | str | None) -> tuple[AnyTarget | str | None, str]:
-    """A target, one of a GPU by its chip; and the card for which times are predicted, as this machine has no GPU, else
-    "". Raises BuildError for a GPU that is not that of this machine, or whose rates are not known."""
+def _resolve_target(target: AnyTarget | str | None, on_boards: bool) -> tuple[AnyTarget | str | None, str]:
+    """A target, one of a GPU by its chip; and the GPU or the core for which times are predicted, as this machine does
+    not run it, else "". Raises BuildError for what is neither a CPU nor a GPU of NVIDIA, for a GPU that is not that of
+    this machine, or whose rates are not known, and for a CPU whose core is not known."""
     way = "tune on a machine with one, or leave target out to tune for this CPU"
     gpu = ptx_target(target)
     if gpu is None:
         if not resolved(target).is_cpu:
             raise BuildError(f"kernels for target={short_repr(target)} cannot be timed; fix: {way}")
-        return target, ""
-    if gpu.hindrance is not None:
-        return gpu, find_card(None, gpu.capability).name
-    here = host_gpu(way)
-    if not runs_on(gpu.chip, here.chip):
+        return target, "" if on_boards else name_if_absent(target)
+    name = name_if_absent(gpu)
+    if not name and not runs_on(gpu.chip, (here := host_gpu(way)).chip):
         raise BuildError(f"kernels for {gpu.chip} cannot be timed on {here.chip}; fix: target={here.chip!r}")
-    return gpu, ""
+    return gpu, name
 
 
 def _hosts(ssh: Sequence[str], target: AnyTarget | str | None) -> tuple[str, ...]:
@@ -262,7 +261,7 @@ class BestOfModule:
 
     @property
     def is_predicted(self) -> bool:
-        """Whether its times are predictions for a GPU that the machine does not have."""
+        """Whether its times are predictions for a GPU or a CPU that the machine does not have."""
         return any(best.is_predicted for best in self.functions.values())
 
     @property

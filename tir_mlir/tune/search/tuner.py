@@ -39,7 +39,7 @@ from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.spaces.kernels import kernels
 from tir_mlir.tune.spaces.library import library
 from tir_mlir.tune.trials.pool import TrialPool
-from tir_mlir.tune.trials.predicting_measurer import PredictingMeasurer
+from tir_mlir.tune.trials.predicting_measurer import predictor
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -75,7 +75,7 @@ class Options:
     named: str = ""
     """The name of the space in the process that began the search; "": its own name."""
     card: str = ""
-    """The GPU for which times are predicted, as this machine has none; "": they are measured."""
+    """The GPU or the core for which times are predicted, as this machine has none; "": they are measured."""
     ends_workers: bool = False
     """Whether other processes are to leave the search when this one does."""
 
@@ -131,7 +131,7 @@ class Tuner:
         self.space = options.space or self.library
         self.about: Subject = subject(program, options.target, options.threads)
         self.database = None if options.work_dir is None else Database(options.work_dir, threads=options.threads)
-        predicts = PredictingMeasurer(options.card) if options.card else None
+        predicts = predictor(options.target, options.card) if options.card else None
         jobs = job_options(options.target, options.threads, options.timeout, options.seed, predicts)
         self.lab = PoolLab(pool, options.sizes, boards_of(options.ssh), **jobs)
         self.records: dict[int, Record] = {}

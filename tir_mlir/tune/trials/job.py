@@ -15,7 +15,6 @@ from tir_mlir.dialect.ir import enter_context, held_module, visit
 from tir_mlir.dialect.ir.op_views import CallOp, isa
 from tir_mlir.runtime.drivers.link_kernels import kernel_text
 from tir_mlir.runtime.kernels.registry import find_kernel, needed_by
-from tir_mlir.runtime.library import Library
 from tir_mlir.target import AnyTarget, ptx_target
 from tir_mlir.tune.trials.outcome import Outcome
 
@@ -66,15 +65,15 @@ class Measurer(Protocol):
         """What is measured on: the name of a machine or a device."""
         ...
 
-    def build(self, job: Job) -> Library:
-        """Build the program of a job for what it runs on. Raises TirError."""
+    def build(self, job: Job) -> Any:
+        """Build the program of a job for what it runs on; the result has a `timing`. Raises TirError."""
         ...
 
-    def measure(self, built: Library, job: Job) -> Outcome:
+    def measure(self, built: Any, job: Job) -> Outcome:
         """Run, check, and time. Raises TirError, MachineLost; a fault of the candidate is an outcome."""
         ...
 
-    def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
+    def compare(self, built: Sequence[Any], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
         """Time candidates in turns. Seconds by job and round; none for a job that fails."""
         ...
 

@@ -53,8 +53,7 @@ class LocalMeasurer:
 
     def build(self, job: Job) -> Library:
         """Build without the code cache: a build that is ended by a limit leaves no note there. Raises TirError."""
-        for kernel in job.kernels:
-            register_kernel(kernel.symbol, partial(emit, kernel.text), override=True, needs=kernel.needs)
+        register_kernels(job)
         with enter_context():
             module = ir.Module.parse(job.text)
         return build(module, job.target, cache=False, libs=job.libs)
@@ -109,6 +108,12 @@ class LocalMeasurer:
         scalars = [(n, values[n]) for n, p in enumerate(signature.params) if not isinstance(p, BufferParam)]
         rounded = tolerance.rounds_to_integers(job.text)
         return Reference(folder, tuple(scalars), tuple(bounds), rounded, by, end.value)
+
+
+def register_kernels(job: Job) -> None:
+    """Make the kernels that a job brings known to this process."""
+    for kernel in job.kernels:
+        register_kernel(kernel.symbol, partial(emit, kernel.text), override=True, needs=kernel.needs)
 
 
 def threads_of(job: Job) -> int:

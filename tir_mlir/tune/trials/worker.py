@@ -22,7 +22,6 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.processes.limits import die_with_parent
 from tir_mlir.runtime.call import fast_entry
-from tir_mlir.runtime.library import Library
 from tir_mlir.tune.trials.job import Job, Measurer
 from tir_mlir.tune.trials.local_measurer import LocalMeasurer, NoReference
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
@@ -62,8 +61,8 @@ def measurer_of(job: Job) -> Measurer:
     return job.runner if job.runner is not None else LocalMeasurer()
 
 
-def _build_library(job: Job) -> tuple[Library, dict[str, float]] | Outcome:
-    """The library of a job and the CPU seconds by stage, or why there is none."""
+def _build_library(job: Job) -> tuple[Any, dict[str, float]] | Outcome:
+    """What was built of a job and the CPU seconds by stage, or why there is none."""
     start = time.process_time()
     status = Status.BUILD_ERROR
     try:
@@ -105,7 +104,7 @@ def _trial(job: Job, pipe: Connection) -> Outcome:
 
 def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[float]] | TuneError:
     jobs, rounds = payload
-    built: dict[int, Library] = {}
+    built: dict[int, Any] = {}
     for n, job in enumerate(jobs):
         pipe.send(("building", n))
         compiled = _build_library(job)
