@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.tune.search.samplers import load_optuna, quiet
-from tir_mlir.tune.search.server_storage import CONNECTION, wait_for_server
+from tir_mlir.tune.search.server_storage import CONNECTION, server_storage, wait_for_server
 from tir_mlir.tune.search.suggestions import SpaceChoice
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Ledger:
         with self._explain_errors():
             template = entry(choices, {DECISIONS: decisions, OWNER: self.token, "origin": origin})
             trial_id = self._storage.create_new_trial(self._study_id, template_trial=template)
-            self.heartbeats.begin(trial_id)
+            self.heartbeats.begin(trial_id, new=True)
             return self._storage.get_trial_number_from_id(trial_id)
 
     def finish(self, number: int, seconds: float | None, outcome: dict[str, object]) -> None:
@@ -106,9 +106,13 @@ class Ledger:
             trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, number)
             state = optuna.trial.TrialState.PRUNED if seconds is None else optuna.trial.TrialState.COMPLETE
             self.heartbeats.end(trial_id)
+            values = None if seconds is None else [seconds]
+            end_trial = getattr(self._storage, "end_trial", None)
             with suppress(optuna.exceptions.UpdateFinishedTrialError):
+                if end_trial is not None and end_trial(trial_id, state, values, OUTCOME, outcome):
+                    return
                 self._storage.set_trial_user_attr(trial_id, OUTCOME, outcome)
-                self._storage.set_trial_state_values(trial_id, state, None if seconds is None else [seconds])
+                self._storage.set_trial_state_values(trial_id, state, values)
 
     def orphans(self) -> list[FrozenTrial]:
         """The running trials of processes of this machine that are no more."""
@@ -384,7 +388,7 @@ def open_database(url: str, interval: int = INTERVAL, grace: int = GRACE) -> Bas
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-                storage = optuna.storages.RDBStorage(
+                storage = server_storage()(
                     url,
                     engine_kwargs=_engine_options(url),
                     heartbeat_interval=interval,
@@ -440,11 +444,12 @@ class Heartbeats:
             callback = self._database.get_heartbeat_stale_trial_callback()
             self._database.heartbeat_stale_trial_callback = Abandoned(callback)
 
-    def begin(self, trial_id: int) -> None:
-        """A trial runs here from now on."""
+    def begin(self, trial_id: int, new: bool = False) -> None:
+        """A trial runs here from now on. new: it was entered just now."""
         if not self.enabled:
             return
-        self._beat(trial_id)
+        if not (new and getattr(self._storage, "enters_heartbeats", False)):
+            self._beat(trial_id)
         self._running.add(trial_id)
         if self._thread is None:
             self._thread = threading.Thread(target=self._beat_on, name="tir_mlir heartbeats", daemon=True)

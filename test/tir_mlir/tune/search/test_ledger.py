@@ -5,6 +5,7 @@ import socket
 
 import optuna
 import pytest
+import sqlalchemy
 
 from tir_mlir.errors import TuneError
 from tir_mlir.tune.search.ledger import DECISIONS, JOURNAL, OWNER, choices_of, is_alive, open_ledger, without_password
@@ -114,6 +115,29 @@ def test_a_database_that_is_gone_is_told(tmp_path):
     path.write_bytes(b"not a database at all" * 100)
     with pytest.raises(TuneError, match=r"cannot be reached: .*; fix: see to the storage, then run again"):
         started(ledger)
+
+
+def test_a_trial_in_a_database_is_whole_and_takes_few_statements(tmp_path):
+    ledger, asked = open_ledger("s", None, f"sqlite:///{tmp_path / 'trials.db'}"), []
+    many = [SpaceChoice(f"x{n}", 2, 4, 16, 2, 64) for n in range(30)]
+    sqlalchemy.event.listen(ledger._storage.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    number = ledger.start(many, {c.name: c.value for c in many}, "library")
+    ledger.finish(number, 0.5, {"status": "ok"})
+    assert len(asked) <= 12
+    (trial,) = ledger.trials()
+    assert (trial.number, trial.state.name, trial.value, trial.user_attrs["outcome"]) == (
+        number, "COMPLETE", 0.5, {"status": "ok"}
+    )  # fmt: skip
+    assert choices_of(trial) == many and trial.params == dict.fromkeys((c.name for c in many), 16)
+
+
+def test_what_another_process_finished_in_a_database_stays(tmp_path):
+    first, second = (open_ledger("s", None, f"sqlite:///{tmp_path / 'trials.db'}") for _ in range(2))
+    number = started(first)
+    second.finish(number, 0.5, {"status": "ok"})
+    first.finish(number, 0.7, {"status": "late"})
+    (trial,) = first.trials()
+    assert (trial.value, trial.user_attrs["outcome"]) == (0.5, {"status": "ok"})
 
 
 def test_a_url_of_no_database_is_told():
