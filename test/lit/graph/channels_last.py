@@ -25,6 +25,32 @@ def main(
 
 # -----
 
+# A pixel shuffle moves parts of axes: it does so in NHWC.
+# CHECK-LABEL: def main(
+# CHECK:         R.nn.conv2d({{.*}}, w, data_layout="NHWC"
+# CHECK-NEXT:    R.reshape({{.*}}, shape=[1, 8, 8, 2, 2, 2])
+# CHECK-NEXT:    R.permute_dims({{.*}}, axes=[0, 1, 4, 2, 5, 3])
+# CHECK-NEXT:    R.reshape({{.*}}, shape=[1, 16, 16, 2])
+# CHECK-NEXT:    R.nn.conv2d({{.*}}, v, data_layout="NHWC"
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(
+    x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((8, 3, 3, 3), "float32"), v: R.Tensor((2, 2, 3, 3), "float32"),
+):
+    with R.dataflow():
+        a = R.nn.conv2d(x, w, padding=1)
+        b = R.reshape(a, shape=[1, 2, 2, 2, 8, 8])
+        c = R.permute_dims(b, axes=[0, 1, 4, 2, 5, 3])
+        d = R.reshape(c, shape=[1, 2, 16, 16])
+        gv = R.nn.conv2d(d, v)
+        R.output(gv)
+    return gv
+
+
+# -----
+
 # What is in NHWC, and a graph without convolutions, remain as they are.
 # CHECK-LABEL: def main(
 # CHECK:         R.nn.conv2d(x, w, data_layout="NHWC"

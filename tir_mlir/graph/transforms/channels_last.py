@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -39,12 +40,12 @@ def channels_last(graph: Graph) -> Graph:
         gv = R.nn.conv2d(lv1, w1)    ->   lv2 = R.nn.conv2d(lv1, w1, data_layout="NHWC")
                                           gv = R.permute_dims(lv2, (0, 3, 1, 2))
 
-    Permutations move below pointwise operators, concatenations, and reductions of the image, until they meet and cancel
-    each other. Weights keep their layout; those of depthwise convolutions get their channels last as well, which are
-    read as vectors. Pools of one channel remain as they are. A graph without convolutions of images is returned as it
-    is. Convolutions of single pixels that no such operators connect with one of more pixels, a pool, or an image with
-    its channels last, gain nothing from that layout: they are products with the image as it is, w (o, c) times
-    x (n, c, h * w).
+    Permutations move below pointwise operators, concatenations, reductions of the image, and what moves parts of its
+    axes, such as pixel shuffles and transposed convolutions, until they meet and cancel each other. Weights keep their
+    layout; those of depthwise convolutions get their channels last as well, which are read as vectors. Pools of one
+    channel remain as they are. A graph without convolutions of images is returned as it is. Convolutions of single
+    pixels that no such operators connect with one of more pixels, a pool, or an image with its channels last, gain
+    nothing from that layout: they are products with the image as it is, w (o, c) times x (n, c, h * w).
     """
     with enter_context():
         if not any(True for _ in Rewriter(graph).calls(_CONVOLUTION)):
@@ -198,7 +199,47 @@ def _in_last_layout(call: NodeCall, value: ir.Value) -> ir.Value:
     return call.permute(full, _TO_LAST)
 
 
-_X, _W, _PERMUTE = wildcard(), wildcard(), is_op("permute_dims")
+def _rearrange(call: NodeCall, _: Matches) -> ir.Value | None:
+    """reshape(permute_dims(reshape(permute(x)))) -> permute(reshape(permute_dims(reshape(x)))), if the first reshape
+    divides axes of an image into parts, and the second one joins such parts: a pixel shuffle, or one of channels"""
+    moved = call.defining_call(call.args[0], _PERMUTE)
+    divided = None if moved is None else call.defining_call(moved.args[0], _RESHAPE)
+    source = None if divided is None else _source(call, divided.args[0])
+    if source is None or moved is None or divided is None or len(call.shape) != 4:
+        return None
+    parts = _parts_of_axes(call.shape_of(divided.args[0]), divided.shape)
+    joined = _parts_of_axes(call.shape, moved.shape)
+    if parts is None or joined is None:
+        return None
+    order = [part for axis in _TO_LAST for part in parts[axis]]
+    after = [order.index(moved.attrs["axes"][part]) for axis in _TO_LAST for part in joined[axis]]
+    image = call.permute(call.reshape(source, [divided.shape[part] for part in order]), after)
+    return _from_last(call, call.reshape(image, [call.shape[axis] for axis in _TO_LAST]))
+
+
+def _parts_of_axes(shape: Sequence[int | str], divided: Sequence[int | str]) -> list[list[int]] | None:
+    """For each axis of a shape the axes of a reshape of it that are its parts; None if one of these is of several."""
+    found: list[list[int]] = []
+    for size in shape:
+        first = sum(map(len, found))
+        ends = range(first + (size != 1 or divided[first : first + 1] == (1,)), len(divided) + 1)
+        end = next((n for n in ends if _size_of(divided[first:n]) == size), None)
+        if end is None:
+            return None
+        found.append(list(range(first, end)))
+    rest = range(sum(map(len, found)), len(divided))
+    found[-1] += rest
+    return found if all(divided[n] == 1 for n in rest) else None
+
+
+def _size_of(shape: Sequence[int | str]) -> int | str | None:
+    """The number of elements, or the only size; None for several of which one is symbolic."""
+    if len(shape) == 1:
+        return shape[0]
+    return None if any(isinstance(size, str) for size in shape) else prod(map(int, shape))
+
+
+_X, _W, _PERMUTE, _RESHAPE = wildcard(), wildcard(), is_op("permute_dims"), is_op("reshape")
 _CONVOLUTION = is_kind(OperatorKind.CONVOLUTION)(_X, _W).where(
     lambda call: (call.attrs["data_layout"], call.attrs.get("out_layout") or "NCHW") == ("NCHW", "NCHW")
 )
@@ -208,4 +249,8 @@ IMAGES = [
 ]
 _MOVED = is_kind(OperatorKind.ELEMENTWISE, OperatorKind.REDUCTION) | is_op("concat")
 _OF_IMAGES = (_MOVED | is_kind(OperatorKind.CONVOLUTION, OperatorKind.POOL))(varg_default_wildcard=True) | CONVERTED
-SINK = [Rule(_MOVED(varg_default_wildcard=True), _sink), Rule(CONVERTED, _sink)]
+SINK = [
+    Rule(_MOVED(varg_default_wildcard=True), _sink),
+    Rule(CONVERTED, _sink),
+    Rule(_RESHAPE(_PERMUTE(_RESHAPE(_X))), _rearrange),
+]

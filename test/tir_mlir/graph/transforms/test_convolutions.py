@@ -105,6 +105,35 @@ def test_a_gate_of_channels_is_no_obstacle():
     check_same(graph, made, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("divided", "axes", "joined"), [
+    ((1, 2, 2, 2, 6, 5), (0, 1, 4, 2, 5, 3), (1, 2, 12, 10)),  # a pixel shuffle
+    ((2, 4, 6, 5), (1, 0, 2, 3), (1, 8, 6, 5)),  # channels of groups, without the axis of images
+    ((1, 8, 3, 2, 5, 1), (0, 3, 5, 1, 2, 4), (1, 16, 3, 5)),  # pixels to channels
+])  # fmt: skip
+def test_what_moves_parts_of_axes_is_no_obstacle(divided, axes, joined):
+    def write(b, x):
+        y = b.op(
+            "permute_dims",
+            b.op("reshape", b.op("nn.conv2d", x, weights(b, 8, 3, 3, 3), padding=1), shape=divided),
+            axes=axes,
+        )
+        return b.op("nn.conv2d", b.op("reshape", y, shape=joined), weights(b, 2, joined[1], 3, 3))
+
+    graph = graph_of(write, (1, 3, 6, 5))
+    made = channels_last(graph)
+    assert left(made).count("permute_dims") == 3  # of the input, the parts and the result
+    check_same(graph, made)
+
+
+def test_what_joins_parts_of_several_axes_keeps_its_layout():
+    def write(b, x):
+        y = b.op("reshape", b.op("nn.conv2d", x, weights(b, 4, 3, 3, 3), padding=1), shape=(1, 2, 2, 30))
+        return b.op("reshape", b.op("permute_dims", y, axes=(0, 1, 3, 2)), shape=(1, 2, 30, 2))
+
+    made = channels_last(graph_of(write, (1, 3, 6, 5)))
+    assert left(made)[:3] == ["permute_dims", "nn.conv2d", "permute_dims"]
+
+
 @pytest.mark.nightly
 def test_an_operator_over_channels_keeps_its_layout():
     graph = graph_of(lambda b, x: b.op("nn.softmax", block(b, x), axis=1), (1, 3, 6, 5))
