@@ -20,6 +20,8 @@ PREFETCH = "prefetch"
 
 PIPELINE = "software_pipeline_stage", "software_pipeline_order", "software_pipeline_async_stages"
 """Of a loop: for each child of its body, its stage and its position; the stages that are asynchronous."""
+DOUBLE_BUFFER = "double_buffer_scope"
+"""Of a block: the position of a buffer that it writes, and fills an iteration ahead."""
 
 ALIGN = "buffer_dim_align"
 """Of a block: [position of a buffer that it writes, axis, factor, offset], ..."""
@@ -123,10 +125,11 @@ KEYS: dict[str, Key] = {
         *("tir.is_scheduled", "tir.is_entry_func", "tir.is_global_func", "tir.is_host_func", "num_input"),
     ),
     **_table((LOOP,), "lowering lets iterations overlap, as the step pipeline does", *PIPELINE),
+    **_table((BLOCK,), "lowering lets the block run an iteration ahead, as the step pipeline does", DOUBLE_BUFFER),
     **_table(
         (LOOP, BLOCK),
         "ignored by lowering",
-        *("double_buffer_scope", "double_buffer_write", "async_scope"),
+        *("double_buffer_write", "async_scope"),
         instead="pipeline of the loop around gives the buffer planes, or roll the buffer (rolling_buffer)",
         on_gpu="pipeline of the loop around gives the buffer planes",
     ),

@@ -42,5 +42,5 @@ def test_a_key_in_the_wrong_place():
 
 def test_what_lowering_ignores_has_a_way_out():
     assert not replacement_for("software_pipeline_stage")
-    assert "pipeline" in replacement_for("double_buffer_scope")
+    assert "pipeline" in replacement_for("async_scope")
     assert replacement_for("prefetch") == replacement_for("auto_copy") == replacement_for("my.key") == ""

@@ -113,7 +113,7 @@ def test_code_for_a_named_cpu_is_apart(parse):
 def test_a_warning_names_the_function_and_is_repeated(parse):
     for _ in range(2):
         with pytest.warns(LoweringWarning, match="annotation") as told:
-            build_by_function(program(parse, more=", tir.annotations = {double_buffer_scope = 0}"))
+            build_by_function(program(parse, more=", tir.annotations = {async_scope = 0}"))
         assert not any("unit." in str(each.message) for each in told)
 
 

@@ -59,7 +59,7 @@ def test_a_local_buffer_in_memory_is_told():
 @pytest.mark.parametrize(
     ("key", "value", "instead"),
     [
-        ("double_buffer_scope", 0, "pipeline of the loop around gives the buffer planes"),
+        ("async_scope", 1, "pipeline of the loop around gives the buffer planes"),
         ("prefetch", {"A": 16}, "a copy in shared or local memory"),
     ],
 )

@@ -143,3 +143,12 @@ def test_annotations_of_tvm_are_a_pipeline():
     step.pipeline(step.get_loops("A_shared")[4], 3)
     one, other = (re.sub(r"\s*\.loc .*|//.*", "", build(s, target="sm_80").assembly) for s in (sch, step))
     assert one == other and one.count(COPY) == 6
+
+
+def test_double_buffer_scope_is_a_pipeline_of_two_stages():
+    sch, step = pipelined(1), pipelined(1)
+    for copy in ("A_shared", "B_shared"):
+        sch.annotate(sch.get_block(copy), "double_buffer_scope", 0)
+    step.pipeline(step.get_loops("A_shared")[4], 2)
+    one, other = (re.sub(r"\s*\.loc .*|//.*", "", build(s, target="sm_80").assembly) for s in (sch, step))
+    assert one == other

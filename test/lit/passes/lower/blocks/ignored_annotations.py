@@ -2,11 +2,11 @@
 
 
 # CHECK-LABEL: func.func @buffered
-# CHECK: double_buffer_scope
+# CHECK: async_scope
 @T.prim_func
 def buffered(A: T.Buffer((8,), "float32")):
-    # expected-warning @below {{loop "i": annotation "double_buffer_scope" has no effect; pipeline of the loop around gives the buffer planes}}
-    for i in T.serial(8, annotations={"double_buffer_scope": 0}):
+    # expected-warning @below {{loop "i": annotation "async_scope" has no effect; pipeline of the loop around gives the buffer planes}}
+    for i in T.serial(8, annotations={"async_scope": 0}):
         with T.block("A"):
             vi = T.axis.spatial(8, i)
             A[vi] = T.float32(0)
