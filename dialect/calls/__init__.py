@@ -22,5 +22,6 @@ from tir_mlir.dialect.calls.callee import calls_in as calls_in
 from tir_mlir.dialect.calls.callee import effects_of as effects_of
 from tir_mlir.dialect.calls.callee import function_name as function_name
 from tir_mlir.dialect.calls.callee import is_program_call as is_program_call
+from tir_mlir.dialect.calls.first_fit import first_fit as first_fit
 from tir_mlir.dialect.calls.size_binding import bound_sizes as bound_sizes
 from tir_mlir.dialect.calls.size_binding import passed_dims as passed_dims

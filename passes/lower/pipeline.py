@@ -86,6 +86,7 @@ GPU_POSITIONS = {
     "tir-lower-gpu-channels": "barriers are placed, none of them for the tiles of channels; accesses are still affine",
     "tir-lower-gpu-accumulators": "tiles have their layout; accesses are still affine",
     "tir-lower-gpu-copy-groups": "barriers are placed, which its waits precede; accesses are still affine",
+    "tir-lower-gpu-shared-lives": "barriers and waits are placed",
     "tir-lower-gpu-guards": "barriers are placed, and vectors need the body of a loop",
     "tir-lower-gpu-join-blocks": "barriers are proved; what follows launches a grid of three axes",
     "tir-lower-gpu-fragments": "barriers are proved: a call of a warp may become one of each lane",

@@ -44,6 +44,7 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
             "wgmma": gpu.has("wgmma") and not emulated,
             "chip": "the emulation on a CPU" if emulated else gpu.chip,
         },
+        "tir-lower-gpu-shared-lives": {"shared": shared.size if isinstance(gpu, CUDA) else 0},
         "tir-lower-gpu-copy-groups": {
             "asynchronous": gpu.has("cp.async"),
             "chip": gpu.chip if gpu.chip.startswith("sm_") else "",

@@ -15,6 +15,7 @@ from tir_mlir.dialect.ir import (
     Index,
     Loop,
     at_end,
+    attrs,
     create,
     edit,
     is_fragment,
@@ -23,7 +24,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import accessed_memref, may_write
-from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocLikeOp, WriteOp, isa
+from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AllocLikeOp, LoopLikeOp, WriteOp, isa
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.thread_tags import (
     THREADS,
@@ -37,6 +38,10 @@ from tir_mlir.passes.lower.gpu.thread_tags import (
 )
 from tir_mlir.passes.lower.memory.compact import compact
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
+
+FRESH = "tir.fresh"
+"""On a shared buffer: in how many serial loops it was allocated, each iteration of which writes it before it reads it.
+Exists only during lowering."""
 
 
 @lowering("tir-lower-gpu-axes", "Make one perfect nest of blockIdx and threadIdx loops around the work of each thread")
@@ -324,6 +329,10 @@ def _place_buffers(innermost: Loop, block_body: ir.Block) -> None:
     """Allocate shared buffers where a block begins; local ones remain inside the threads."""
     ops = walk.ops(innermost.op)
     allocs = [op for op in ops if isa(op, AllocLikeOp) and is_shared(Buffer(op.results[0]))]
+    for op in allocs:
+        around = walk.parents(op)
+        if innermost.op in around:
+            attrs.put(op, FRESH, sum(isa(p, LoopLikeOp) for p in around[: around.index(innermost.op)]))
     body = [o.operation for o in block_body.operations]
     enclosing = [op for op in body if walk.is_inside(innermost.op, op)]
     first = [*enclosing, *(op for op in body if op not in allocs)][0]

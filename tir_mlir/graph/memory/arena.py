@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tir_mlir.dialect.calls import first_fit
 from tir_mlir.graph import size_code
 from tir_mlir.graph.size_code import Size
 
@@ -93,19 +94,8 @@ def place_in_order(
     requests: Sequence[ArenaRequest], order: Sequence[int], alignment: int = LINE
 ) -> tuple[list[int], int]:
     """Each buffer, in order, at the lowest offset where it overlaps none that lives at the same time; and the end."""
-    offsets = [0] * len(requests)
-    done: list[int] = []
-    total = 0
-    for i in order:
-        size, start = _align_up(_bytes(requests[i]), alignment), 0
-        for j in sorted((j for j in done if requests[i].meets(requests[j])), key=lambda j: offsets[j]):
-            if start + size <= offsets[j]:
-                break
-            start = max(start, offsets[j] + _align_up(_bytes(requests[j]), alignment))
-        offsets[i] = start
-        total = max(total, start + size)
-        done.append(i)
-    return offsets, total
+    sizes = [_align_up(_bytes(request), alignment) for request in requests]
+    return first_fit(sizes, [alignment] * len(sizes), lambda i, j: requests[i].meets(requests[j]), order)
 
 
 def _shared_slots(requests: Sequence[ArenaRequest]) -> tuple[list[int], list[list[Size]]]:

@@ -8,6 +8,7 @@ from math import prod
 
 from mlir import ir
 
+from tir_mlir.dialect.calls import first_fit
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, attrs, bits, parent_op
 from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_shared
@@ -17,6 +18,16 @@ BLOCK = (1024, 1024, 64)
 """The most threads of a block along x, y, z."""
 GRID = (2**31 - 1, 65535, 65535)
 """The most blocks along x, y, z."""
+
+
+APART = "tir.apart"
+"""On a shared buffer: the names of the buffers that may lie where it lies. Exists only during lowering."""
+PLANES = "tir.planes"
+"""On a shared buffer that is copied ahead: the length of its first dimension, along which iterations take turns. Exists
+only during lowering."""
+COPIED_AHEAD = "tir.copied_ahead"
+"""On a shared buffer all stores to which are asynchronous copies, and on what ends their groups and waits for them: the
+number of the pipeline. Exists only during lowering."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +69,31 @@ def check_grid(kernel: str, grid: Sequence[int | None], loops: str, limits: Kern
             )
 
 
-def check_shared(kernel: str, buffers: Sequence[tuple[str, int]], total: int, limits: KernelLimits) -> None:
-    """Refuse a block whose shared buffers do not fit together. `buffers`: their names and bytes."""
+def check_shared(kernel: str, buffers: Sequence[ir.Operation], total: int, limits: KernelLimits) -> None:
+    """Refuse a block whose shared buffers do not fit together."""
     if total > limits.shared:
-        parts = ", ".join(f'"{name}" {size}' for name, size in buffers)
+        sizes = [(Buffer(op.results[0]), bytes_of(Buffer(op.results[0]))) for op in buffers]
+        parts = ", ".join(f'"{buffer.name}" {size}' for buffer, size in sizes)
         raise LoweringError(
             f"{kernel}: the shared buffers of a block take {total} bytes ({parts}), {limits.chip} has {limits.shared}; "
-            "fix: use smaller tiles, or keep a part in scope local"
+            f"fix: use smaller tiles, or keep a part in scope local{_what_fits(buffers, total, limits)}"
         )
+
+
+def _what_fits(buffers: Sequence[ir.Operation], total: int, limits: KernelLimits) -> str:
+    """How many stages of a pipeline would fit, or how much of the largest buffer."""
+    planes = [(Buffer(op.results[0]), attrs.get(op, PLANES)) for op in buffers if PLANES in op.attributes]
+    if planes:
+        count = min(number for _, number in planes)
+        of_a_stage = sum(bytes_of(buffer) // number for buffer, number in planes)
+        fitting = count - -(-(total - limits.shared) // of_a_stage)
+        if fitting >= 2:
+            return f"; {fitting} stages instead of {count} fit"
+    largest = max((Buffer(op.results[0]) for op in buffers), key=bytes_of)
+    room = limits.shared - total + bytes_of(largest)
+    elements = max(0, room) // (bytes_of(largest) // prod(n or 1 for n in largest.shape))
+    shape = " x ".join(str(n) for n in largest.shape)
+    return f'; of the {shape} elements of "{largest.name}", {elements} fit' if elements else ""
 
 
 GLOBAL, WORKGROUP, PRIVATE = (f"#gpu.address_space<{name}>" for name in ("global", "workgroup", "private"))
@@ -127,25 +155,43 @@ def alignment_of(op: ir.Operation) -> int:
 
 
 def offsets_of(kernel: str, allocs: Sequence[ir.Operation], limits: KernelLimits) -> tuple[list[int], int]:
-    """The offsets of shared buffers one after the other, and the bytes of all. Raises LoweringError."""
-    offsets, end = [], 0
-    sizes = [(Buffer(op.results[0]).name, bytes_of(Buffer(op.results[0]))) for op in allocs]
-    for op, (_, size) in zip(allocs, sizes, strict=True):
-        end = -(-end // alignment_of(op)) * alignment_of(op)
-        offsets.append(end)
-        end += -(-size // ALIGNMENT) * ALIGNMENT
-    check_shared(kernel, sizes, end, limits)
+    """The offsets of shared buffers, and the bytes of all. Errors: LoweringError for more than there are."""
+    offsets, end = place_shared(allocs)
+    check_shared(kernel, allocs, end, limits)
     return offsets, end
+
+
+def place_shared(allocs: Sequence[ir.Operation]) -> tuple[list[int], int]:
+    """The offsets of shared buffers, one after the other unless their lives are apart, and the bytes of all."""
+    names = [Buffer(op.results[0]).name for op in allocs]
+    sizes = [-(-bytes_of(Buffer(op.results[0])) // ALIGNMENT) * ALIGNMENT for op in allocs]
+    apart = [set(attrs.get(op, APART, [])) for op in allocs]
+    aligned = [alignment_of(op) for op in allocs]
+    orders = [range(len(allocs)), sorted(range(len(allocs)), key=lambda i: -sizes[i])]
+    places = [first_fit(sizes, aligned, lambda i, j: names[j] not in apart[i], order) for order in orders]
+    return min(places, key=lambda place: place[1])
+
+
+def byte_type(size: int) -> ir.MemRefType:
+    """Shared memory of a number of bytes."""
+    byte = ir.IntegerType.get_signless(8)
+    return ir.MemRefType.get([size], byte, memory_space=ir.Attribute.parse(WORKGROUP))
 
 
 def to_dynamic(allocs: Sequence[ir.Operation], offsets: Sequence[int], start: ir.InsertionPoint) -> None:
     """Shared buffers become parts of the one that the launch asks for, created at `start`."""
-    index = ir.IndexType.get()
-    dynamic = ir.ShapedType.get_dynamic_size()
-    byte = ir.IntegerType.get_signless(8)
-    shared_type = ir.MemRefType.get([dynamic], byte, memory_space=ir.Attribute.parse(WORKGROUP))
     with start:
-        shared = ir.Operation.create("gpu.dynamic_shared_memory", [shared_type]).results[0]
+        type_ = byte_type(ir.ShapedType.get_dynamic_size())
+        shared = ir.Operation.create("gpu.dynamic_shared_memory", [type_]).results[0]
+    to_parts(allocs, offsets, shared, start)
+
+
+def to_parts(
+    allocs: Sequence[ir.Operation], offsets: Sequence[int], shared: ir.Value, start: ir.InsertionPoint
+) -> None:
+    """Shared buffers become parts of one of bytes."""
+    index = ir.IndexType.get()
+    with start:
         for op, offset in zip(allocs, offsets, strict=True):
             with op.location:
                 first = ir.Operation.create(
@@ -195,11 +241,11 @@ def note_tensor_maps(kernel: ir.Operation, arguments: Sequence[ir.Value]) -> Non
         attrs.put(holder, TENSOR_MAPS, {**attrs.get(holder, TENSOR_MAPS, {}), name: found})
 
 
-def note_names(kernel: ir.Operation, allocs: Sequence[ir.Operation]) -> None:
+def note_names(kernel: ir.Operation, buffers: Sequence[str]) -> None:
     """Keep the names of the shared buffers of a kernel, which are its attributions in order."""
     holder = parent_op(kernel)
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
-    names = {f"__wg_{symbol}_{n}": Buffer(op.results[0]).name for n, op in enumerate(allocs)}
+    names = {f"__wg_{symbol}_{n}": name for n, name in enumerate(buffers)}
     attrs.put(holder, SHARED_NAMES, {**attrs.get(holder, SHARED_NAMES, {}), **names})
 
 

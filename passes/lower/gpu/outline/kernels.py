@@ -152,6 +152,8 @@ class _OutlinedKernel:
         self.shared = [op for op in self.allocs if is_shared(Buffer(op.results[0]))]
         self.offsets, self.shared_bytes = kernel_memory.offsets_of(where, self.shared, self.limits)
         self.is_dynamic = self.shared_bytes > self.limits.shared_static
+        overlaps = any(kernel_memory.APART in op.attributes for op in self.shared)
+        self.is_joined = overlaps and not self.is_dynamic
 
     def outline(self, holder: ir.Block) -> None:
         captured, inner = _find_captures(self.nest, self.func)
@@ -179,6 +181,8 @@ class _OutlinedKernel:
         if self.is_dynamic:
             kernel_memory.note_alignment(body.owner.operation, self.shared)
             kernel_memory.to_dynamic(self.shared, self.offsets, start)
+        elif self.is_joined:
+            kernel_memory.to_parts(self.shared, self.offsets, list(body.arguments)[-1], start)
         else:
             kernel_memory.to_arguments(self.shared, list(body.arguments)[len(body.arguments) - len(self.shared) :])
         end = list(body.operations)[-1].operation
@@ -220,16 +224,11 @@ class _OutlinedKernel:
         """The kernel with an empty body, which ends with a return."""
         device = kernel_memory.device_type
         types = [device(pointer_type(v.type)) if isinstance(v.type, ir.MemRefType) else v.type for v in captured]
-        attributions = [] if self.is_dynamic else [device(op.results[0].type) for op in self.shared]
         i64 = ir.IntegerType.get_signless(64)
+        shared = self._attributions()
         notes = [
-            ir.DictAttr.get(
-                {
-                    "llvm.align": ir.IntegerAttr.get(i64, kernel_memory.alignment_of(op)),
-                    **kernel_memory.name_attributes(op),
-                }
-            )
-            for op in self.shared[: len(attributions)]
+            ir.DictAttr.get({"llvm.align": ir.IntegerAttr.get(i64, alignment), attrs.NAME: ir.StringAttr.get(name)})
+            for name, _, alignment in shared
         ]
         facts = {
             "sym_name": ir.StringAttr.get(self.name),
@@ -237,20 +236,30 @@ class _OutlinedKernel:
             "arg_attrs": ir.ArrayAttr.get([self._facts(v) for v in captured]),
             "gpu.kernel": ir.UnitAttr.get(),
             "known_block_size": ir.DenseI32ArrayAttr.get(self.block),
-            "workgroup_attributions": ir.IntegerAttr.get(i64, len(attributions)),
+            "workgroup_attributions": ir.IntegerAttr.get(i64, len(shared)),
             "workgroup_attrib_attrs": ir.ArrayAttr.get(notes),
         }
         if kernel_memory.ONE_BLOCK in self.innermost.op.attributes:
             facts["nvvm.minctasm"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
         with ir.InsertionPoint(holder), self.nest.location:
             kernel = ir.Operation.create("gpu.func", attributes=facts, regions=1)
-            kernel_memory.note_names(kernel, self.shared[: len(attributions)])
+            kernel_memory.note_names(kernel, [name for name, _, _ in shared])
             kernel_memory.note_tensor_maps(kernel, captured)
-        locations = [self.nest.location] * (len(types) + len(attributions))
-        body = kernel.regions[0].blocks.append(*types, *attributions, arg_locs=locations)
+        types += [type_ for _, type_, _ in shared]
+        body = kernel.regions[0].blocks.append(*types, arg_locs=[self.nest.location] * len(types))
         with ir.InsertionPoint(body), self.nest.location:
             ir.Operation.create("gpu.return")
         return body
+
+    def _attributions(self) -> list[tuple[str, ir.Type, int]]:
+        """The name, type and alignment of each piece of shared memory that the kernel declares."""
+        if self.is_dynamic:
+            return []
+        each = [(Buffer(op.results[0]), kernel_memory.alignment_of(op)) for op in self.shared]
+        if self.is_joined:
+            name = "_".join(buffer.name for buffer, _ in each)
+            return [(name, kernel_memory.byte_type(self.shared_bytes), max(unit for _, unit in each))]
+        return [(buffer.name, kernel_memory.device_type(buffer.type), unit) for buffer, unit in each]
 
     def _facts(self, value: ir.Value) -> ir.Attribute:
         """The attributes of an argument."""

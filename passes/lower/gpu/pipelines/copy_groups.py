@@ -13,14 +13,12 @@ from tir_mlir.dialect.ir import Buffer, Loop, attrs, defining_op, is_loop, only_
 from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, isa
 from tir_mlir.passes.lower.gpu.conflicts import SharedAccess
 from tir_mlir.passes.lower.gpu.nests import KernelNest, perfect_nests
+from tir_mlir.passes.lower.gpu.outline.kernel_memory import COPIED_AHEAD
 from tir_mlir.passes.lower.gpu.pipelines.meetings import Meetings
 from tir_mlir.passes.lower.gpu.pipelines.timeline import make_timeline
 from tir_mlir.passes.lower.gpu.thread_tags import is_shared
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
-COPIED_AHEAD = "tir.copied_ahead"
-"""On a shared buffer all stores to which are asynchronous copies, and on what ends their groups and waits for them: the
-number of the pipeline. Exists only during lowering."""
 COMMIT, WAIT = "nvvm.cp.async.commit.group", "nvvm.cp.async.wait.group"
 
 
