@@ -161,6 +161,14 @@ class NVVMShuffleOp(TypedOp):
     pass
 
 
+class DotAccumulateOp(TypedOp):
+    """An integer, to which the products of four pairs of bytes are added."""
+
+    lhs = Operand(0)
+    rhs = Operand(1)
+    total = Operand(2)
+
+
 class OMPParallelOp(TypedOp):
     """What a team of threads runs."""
 

@@ -31,6 +31,7 @@ OPS = (
     MlirOp("nvvm.barrier", view="NVVMBarrierOp"),
     MlirOp("nvvm.barrier0", view="NVVMBarrierOp"),
     MlirOp("nvvm.shfl.sync", view="NVVMShuffleOp"),
+    MlirOp("nvvm.dot.accumulate.4way", view="DotAccumulateOp"),
     MlirOp("omp.parallel", view="OMPParallelOp"),
     MlirOp("omp.wsloop", view="OMPWsloopOp"),
     MlirOp("omp.loop_nest", view="OMPLoopNestOp"),

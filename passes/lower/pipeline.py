@@ -92,6 +92,7 @@ GPU_POSITIONS = {
     "tir-lower-gpu-fragments": "barriers are proved: a call of a warp may become one of each lane",
     "tir-lower-bools": "accesses and positions of buffers are final",
     "tir-lower-strides": "shapes are final",
+    "tir-lower-gpu-dots": "strides are final, and loops are still loops",
     "tir-lower-gpu-vectors": "barriers are placed between affine accesses; strides are final",
     "tir-lower-gpu-swizzles": "all proofs are done, and the widths of accesses are final",
     "tir-lower-gpu-async-copies": "the widths of copies and the addresses of shared buffers are final",

@@ -113,9 +113,9 @@ class GPU(AnyTarget):
 
     @property
     def features(self) -> frozenset[str]:
-        """The instruction sets that it may lack: `wmma`, `mma`, products of matrices by a warp, or `wgmma`, four;
-        `ldmatrix`, `stmatrix`, loads and stores of matrices; `cp.async`, copies to shared memory that run while
-        threads compute; `tma`, copies of whole tiles."""
+        """The instruction sets that it may lack: `dp4a`, sums of four products of bytes; `wmma`, `mma`, products of
+        matrices by a warp, or `wgmma`, four; `ldmatrix`, `stmatrix`, loads and stores of matrices; `cp.async`, copies
+        to shared memory that run while threads compute; `tma`, copies of whole tiles."""
         return frozenset()
 
     def has(self, *features: str) -> bool:
@@ -216,7 +216,7 @@ class CUDA(GPU):
 
     @property
     def features(self) -> frozenset[str]:
-        least = {"wmma": 70, "ldmatrix": 75, "mma": 80, "cp.async": 80, "stmatrix": 90, "tma": 90}
+        least = {"dp4a": 61, "wmma": 70, "ldmatrix": 75, "mma": 80, "cp.async": 80, "stmatrix": 90, "tma": 90}
         found = {name for name, capability in least.items() if self.capability >= capability}
         return frozenset(found | ({"wgmma"} if self.chip == "sm_90a" else set()))
 

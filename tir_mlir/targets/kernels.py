@@ -44,6 +44,7 @@ def device_options(gpu: GPU) -> Mapping[str, Mapping[str, object]]:
             "wgmma": gpu.has("wgmma") and not emulated,
             "chip": "the emulation on a CPU" if emulated else gpu.chip,
         },
+        "tir-lower-gpu-dots": {"dp4a": gpu.has("dp4a")},
         "tir-lower-gpu-shared-lives": {"shared": shared.size if isinstance(gpu, CUDA) else 0},
         "tir-lower-gpu-copy-groups": {
             "asynchronous": gpu.has("cp.async"),

@@ -186,27 +186,9 @@ class _Lanes:
 
     def _runs(self, op: ir.Operation) -> list[int]:
         """The numbers of lanes that are accessed at once: powers of two."""
-        most = min(self._most_at_once(op), self.width)
+        most = min(adjacent_elements(op, self.loop), self.width)
         width = 1 << (most.bit_length() - 1)
         return [width] * (self.width // width) + [1] * (self.width % width)
-
-    def _most_at_once(self, op: ir.Operation) -> int:
-        """A power of two of adjacent elements that start at a multiple of their number; 1 if there is none."""
-        memref = ir.MemRefType(accessed_memref(op).type)
-        strides, offset = memref.get_strides_and_offset()
-        indices = walk.access_indices(op)
-        steps = [step(index, self.loop.var) for index in indices]
-        element = dtypes.bits(Buffer(accessed_memref(op)).dtype) // 8
-        if not indices or element == 0 or steps != [0] * (len(steps) - 1) + [1] or strides[-1] != 1 or offset < 0:
-            return 1
-        first = [index.substitute({self.loop.var: self.loop.lower}) for index in indices]
-        start = gcd(
-            offset, *(divisor(index.expr) * max(s, 0) for index, s in zip(first, strides, strict=True) if s > 0)
-        )
-        if any(s < 0 for s in strides[:-1]):  # a stride that is not known
-            return 1
-        start = start or MAX_BYTES
-        return min(start & -start, MAX_BYTES // element)
 
     def _load(self, op: ir.Operation, lane: int, width: int) -> None:
         type_ = ir.VectorType.get([width], op.results[0].type)
@@ -229,6 +211,24 @@ class _Lanes:
         values = [apply(index.substitute(point).simplify()) for index in walk.access_indices(op)]
         size = width * dtypes.bits(Buffer(accessed_memref(op)).dtype) // 8
         return values, {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size)}
+
+
+def adjacent_elements(op: ir.Operation, loop: Loop) -> int:
+    """A power of two of adjacent elements that an access touches in the first iterations of a loop, and that start at a
+    multiple of their number; 1 if there is none."""
+    memref = ir.MemRefType(accessed_memref(op).type)
+    strides, offset = memref.get_strides_and_offset()
+    indices = walk.access_indices(op)
+    steps = [step(index, loop.var) for index in indices]
+    element = dtypes.bits(Buffer(accessed_memref(op)).dtype) // 8
+    if not indices or element == 0 or steps != [0] * (len(steps) - 1) + [1] or strides[-1] != 1 or offset < 0:
+        return 1
+    first = [index.substitute({loop.var: loop.lower}) for index in indices]
+    start = gcd(offset, *(divisor(index.expr) * max(s, 0) for index, s in zip(first, strides, strict=True) if s > 0))
+    if any(s < 0 for s in strides[:-1]):  # a stride that is not known
+        return 1
+    start = start or MAX_BYTES
+    return min(start & -start, MAX_BYTES // element)
 
 
 def _pack_lanes(lanes: Sequence[ir.Value], type_: ir.Type) -> ir.Value:

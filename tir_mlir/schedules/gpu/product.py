@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-from tir_mlir.schedule.info import RegionInfo
+from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, has_conditional_values
 from tir_mlir.schedules.gpu.matrices import ProductBlock, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
@@ -28,7 +28,9 @@ GROUP = 4
 PADDING = 4
 """Numbers between the rows of a transposed tile, so that threads that write a column use different banks."""
 SEGMENT = 8
-"""Terms of a row that a warp copies at once: 32 bytes of float32, a sector."""
+"""Words of a row that a warp copies at once: 32 bytes, a sector."""
+WORD = 4
+"""Terms of a word, where the GPU adds up four products of bytes at once."""
 
 
 @dataclass(frozen=True)
@@ -86,20 +88,23 @@ def product(
                                                        for k_1, unrolled: 8 x 8 sums in registers += A * B
                                                      C = sums, 4 at once, where inside
 
+    Bytes with sums of int32 are four terms a word, which `dp4a` multiplies and adds at once: tiles of as many words.
+
     epilogue: an elementwise block that alone reads the product: computed where sums are stored, if that is legal and
     sums are not in parts: products with few tiles and many terms (`split_sums`). Ragged tiles are filled
     with zeros (`zero_tiles`). Errors: ScheduleError for what is not a product, or what zeros would change.
     """
     kept = {block_info(sch, b).name for b in sch.get_child_blocks(sch.get_block("root", sch.func_working_on))}
     axes = product_axes(sch, block)
+    word = WORD if gpu.has("dp4a") and _has_bytes(block_info(sch, block)) else 1
     if tile is None:
-        tile = best_tiles(axes)[0]
+        tile = best_tiles(axes, word)[0]
         parts = parts_of(axes, tile.blocks(axes), PROCESSORS)
         if parts > 1:
             _product_of_parts(sch, block, gpu, axes, parts)
             return
     what = as_matrices(sch, block, axes)
-    multiples = {"b": 1, "m": tile.m, "n": tile.n, "k": tile.k}
+    multiples = {"b": 1, "m": tile.m, "n": tile.n, "k": tile.k * word}
     reads = [str(r) for r in block_info(sch, block).reads]
     sch.pad_einsum(block, [multiples[role] for role in what.roles])
     padded = dict(zip(reads, map(str, block_info(sch, block).reads), strict=True))
@@ -111,14 +116,14 @@ def product(
     if axes.divides(axes.rows, tile.m) and axes.divides(axes.columns, tile.n):  # all is stored: there is no guard
         store_inside(sch, back, kept)
     _lay_out_sums(sch, what, back, tile)
-    k0, k1, inner = _bind(sch, what, tile)
+    k0, k1, inner = _bind(sch, what, tile, word)
     sch.reverse_compute_at(back, inner)
     outer = sch.get_loops(back)
     store_inside(sch, back, kept)
     merge_epilogue(sch, back, epilogue)
     _vectorize_stores(sch, back, outer[-1])
     for name, side in ((left, tile.m), (right, tile.n)):
-        _share(sch, block, name, what, side, tile, k0, kept)
+        _share(sch, block, name, what, side, tile, k0, kept, word)
     sch.decompose_reduction(block, k0)
     sch.unroll(k1)
 
@@ -129,10 +134,17 @@ def _product_of_parts(sch: Schedule, block: BlockHandle, gpu: GPU, axes: Product
     reduction(sch, block)
 
 
-def best_tiles(axes: ProductAxes) -> list[BlockTile]:
-    """The tiles, the best for the sizes of a product first."""
-    sizes = [axes.extent(group) for group in axes.groups]
-    return sorted(TILES, key=lambda tile: tile.cost(*sizes))
+def best_tiles(axes: ProductAxes, word: int = 1) -> list[BlockTile]:
+    """The tiles, the best for the sizes of a product first. word: the terms of a word."""
+    batch, rows, columns, terms = (axes.extent(group) for group in axes.groups)
+    return sorted(TILES, key=lambda tile: tile.cost(batch, rows, columns, ceil(terms / word)))
+
+
+def _has_bytes(info: BlockInfo) -> bool:
+    """Whether a product is of bytes, with sums of int32."""
+    written = {str(w) for w in info.writes}
+    operands = [r.buffer.dtype for r in info.reads if str(r) not in written]
+    return info.writes[0].buffer.dtype == "int32" and all(dtype in ("int8", "uint8") for dtype in operands)
 
 
 def _lay_out_sums(sch: Schedule, what: ProductBlock, back: BlockHandle, tile: BlockTile) -> None:
@@ -153,15 +165,15 @@ def _lay_out_sums(sch: Schedule, what: ProductBlock, back: BlockHandle, tile: Bl
     sch.transform_layout(what.block, ("write", 0), digits)
 
 
-def _bind(sch: Schedule, what: ProductBlock, tile: BlockTile) -> tuple[LoopHandle, LoopHandle, LoopHandle]:
-    """Split and bind the loops. Returns those over tiles of terms and over their terms, and the innermost thread."""
+def _bind(sch: Schedule, what: ProductBlock, tile: BlockTile, word: int) -> tuple[LoopHandle, LoopHandle, LoopHandle]:
+    """Split and bind the loops. Returns those over tiles of terms and over their words, and the innermost thread."""
     m, n = tile.groups
     loops = what.loops(sch)
     i0, i1, i2, i3 = sch.split(loops["m"], [None, m, tile.rows, GROUP])
     j0, j1, j2, j3 = sch.split(loops["n"], [None, n, tile.columns, GROUP])
-    k0, k1 = sch.split(loops["k"], [None, tile.k])
+    k0, k1, *bytes_ = sch.split(loops["k"], [None, tile.k, word] if word > 1 else [None, tile.k])
     batch = [loops["b"]] if "b" in loops else []
-    sch.reorder(*batch, i0, j0, i2, j2, k0, k1, i1, i3, j1, j3)
+    sch.reorder(*batch, i0, j0, i2, j2, k0, k1, i1, i3, j1, j3, *bytes_)
     for loop in batch:
         sch.bind(loop, "blockIdx.z")
     for loop, axis in ((i0, "blockIdx.y"), (j0, "blockIdx.x"), (i2, "threadIdx.y"), (j2, "threadIdx.x")):
@@ -179,15 +191,19 @@ def _vectorize_stores(sch: Schedule, back: BlockHandle, loop: LoopHandle) -> Non
 
 def _share(
     sch: Schedule, block: BlockHandle, name: str, what: ProductBlock, side: int, tile: BlockTile, at: LoopHandle,
-    kept: set[str],
+    kept: set[str], word: int,
 ) -> None:  # fmt: skip
-    """Copy a tile of an operand to shared memory, by all threads, 16 bytes at once; terms are its first dimension."""
+    """Copy a tile of an operand to shared memory, by all threads, 16 bytes at once; words of terms are its first
+    dimension."""
     info = block_info(sch, block)
     region, sums = next(r for r in info.reads if str(r) == name), info.writes[0].buffer.dtype
     terms_last = region.axes[-1] == (_iter_of(sch, what, "k"),)
     with enter_context():
         widened = reads_only_as(block_view(sch, block), name, sums)
     copy = read_tile(sch, block, name, "shared", kept)
+    if word > 1:
+        _share_words(sch, copy, terms_last, side, tile, at, word)
+        return
     if widened:  # once for each element, not for each product
         store_as(sch, copy, sums)
     widest = max(bits(region.buffer.dtype), bits(sums))
@@ -204,13 +220,34 @@ def _share(
         sch.vectorize(vector)
 
 
-def _by_segments(sch: Schedule, copy: BlockHandle, terms: int) -> list[LoopHandle]:
+def _share_words(
+    sch: Schedule, copy: BlockHandle, terms_last: bool, side: int, tile: BlockTile, at: LoopHandle, word: int
+) -> None:
+    """The same of words: a thread copies one of a row of terms, or a byte of each of four words."""
+    terms = tile.k * word
+    lanes = _lanes(sch, copy, word, terms if terms_last else side, side * terms // tile.threads)
+    sch.compute_at(copy, at)
+    rank = len(block_info(sch, copy).writes[0].axes)
+    if terms_last:
+        sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-1] // word, i[-2], i[-1] % word))
+        sch.storage_align(copy, 0, rank - 2, WARP * word, PADDING * word)
+    else:
+        sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-2] // word, i[-1], i[-2] % word))
+    fused = sch.fuse(*_by_segments(sch, copy, terms if terms_last else 0, SEGMENT * word))
+    _, y, x, vector = sch.split(fused, [None, tile.rows, tile.columns, lanes])
+    sch.bind(y, "threadIdx.y")
+    sch.bind(x, "threadIdx.x")
+    if lanes > 1:
+        sch.vectorize(vector)
+
+
+def _by_segments(sch: Schedule, copy: BlockHandle, terms: int, segment: int = SEGMENT) -> list[LoopHandle]:
     """The loops of a copy. Rows of terms, which become columns of a tile, are copied by segments: a warp writes fewer
     columns, of more rows, which are in different banks."""
     rows, columns = sch.get_loops(copy)[-2:]
-    if terms <= SEGMENT:
+    if terms <= segment:
         return [rows, columns]
-    outer, inner = sch.split(columns, [None, SEGMENT])
+    outer, inner = sch.split(columns, [None, segment])
     sch.reorder(outer, rows, inner)
     return [outer, rows, inner]
 

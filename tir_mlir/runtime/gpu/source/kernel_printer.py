@@ -14,6 +14,7 @@ from tir_mlir.dialect.ir import Index, attrs, bits, over_dims, read_map, to_name
 from tir_mlir.dialect.ir.lowering_op_views import (
     BarrierOp,
     BroadcastOp,
+    DotAccumulateOp,
     DynamicSharedMemoryOp,
     ExtractOp,
     FromElementsOp,
@@ -499,6 +500,16 @@ class KernelPrinter:
         between = listed[listed.index(op) + 1 : listed.index(user)]
         return all(_only_computes(o) and not len(o.regions) for o in between)
 
+    def _dot(self, dot: DotAccumulateOp) -> CExpression:
+        """`__dp4a(v0, v1, sum)`; CUDA has it of operands with the same sign."""
+        signs = ["unsigned" in str(dot.op.attributes[name]) for name in ("a_type", "b_type")]
+        if self._dialect is not CUDA_C or signs[0] != signs[1]:
+            raise BuildError(f"{self._dialect.name} of {dot.op.name} is not supported; lib.assembly is the code")
+        type_ = "unsigned" if signs[0] else "int"
+        words = [f"*(const {type_} *)&{self._value(v).text}" for v in (dot.lhs, dot.rhs)]
+        total = self._value(dot.total).text
+        return CExpression(f"__dp4a({', '.join(words)}, {f'({type_})({total})' if signs[0] else total})")
+
     def _expression(self, op: ir.Operation) -> CExpression:
         name = op.name
         if isa(op, ApplyOp):
@@ -513,6 +524,8 @@ class KernelPrinter:
         if dim := dyn_cast(op, DimOp):
             number = ir.IntegerAttr(dim.axis.owner.attributes["value"]).value
             return text_of(self._places[dim.source].sizes[number])
+        if dot := dyn_cast(op, DotAccumulateOp):
+            return self._dot(dot)
         if name.startswith("vector."):
             return self._vector(op)
         if isinstance(op.results[0].type, ir.VectorType):
