@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import Target
+from tir_mlir.target.work_cost import multiply_add_rate
 
 Replacements = Mapping[str, str]
 """Pattern -> what llvm-mca reads instead, which costs what the instruction costs: its own cost there is wrong."""
@@ -50,25 +51,7 @@ class Core:
 
     def multiply_adds(self, dtype: str, cpu: Target) -> float:
         """The most multiply-adds of operands of a type in a cycle, by the best instruction of the CPU."""
-        if cpu.has("amx-tile") and dtype in _TILES:
-            return _TILES[dtype]
-        return self.multiply_bits / 32 * _factor(dtype, cpu)
-
-
-_TILES = {"int8": 1024.0, "uint8": 1024.0, "bfloat16": 512.0}
-"""16 x 16 x 64 bytes in 16 cycles."""
-
-
-def _factor(dtype: str, cpu: Target) -> float:
-    """Multiply-adds of a type for one of float32."""
-    if dtype in ("int8", "uint8"):
-        if cpu.has("i8mm"):
-            return 8.0
-        dots = cpu.has("avx512vnni") or cpu.has("avxvnni") or cpu.has("dotprod")
-        return 4.0 if dots else 2.0
-    if dtype == "bfloat16":
-        return 4.0 if cpu.has("bf16") and cpu.arch == "aarch64" else 2.0 if cpu.has("avx512bf16") else 1.0
-    return 0.5 if dtype == "float64" else 1.0
+        return multiply_add_rate(dtype, cpu, self.multiply_bits)
 
 
 _DOTS = {r"^vpdp(busds?|wssds?)\b": "vfmadd231ps", r"^vdpbf16ps\b": "vfmadd231ps"}

@@ -23,9 +23,9 @@ from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tile
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.operand_types import store_as
-from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.schedules.steps import all_or_nothing, merge_epilogue, parallelize, place_epilogue
 from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import product_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
@@ -61,8 +61,8 @@ def conv2d(
     block = block_handle(sch, block)
     what = divide_groups(sch, block, convolution(sch, block))
     options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
-    least = THREAD_WORK if what.is_product else DEPTHWISE_THREAD_WORK
-    threads = options.threads(min(threads or target.cores, max(1, work // least)))
+    cycles = product_cycles(work, what.dtype, target) * (1 if what.is_product else DEPTHWISE)
+    threads = options.threads(worth_threads(cycles, threads or target.cores))
     padding = find_pads(sch, block, what)
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
@@ -299,8 +299,8 @@ PIXELS = 7
 """The maximum number of pixels that share the weights in registers."""
 UNROLLED = 32
 """The maximum number of weights of a channel that are unrolled."""
-DEPTHWISE_THREAD_WORK = 1 << 17
-"""The minimum number of multiply-adds per thread: they are bound by memory, about 10 us."""
+DEPTHWISE = 8
+"""How often a depthwise convolution takes the cycles of its multiply-adds: it is bound by loads and by memory."""
 
 
 def depthwise(

@@ -47,18 +47,14 @@ from tir_mlir.schedules.steps import (
 )
 from tir_mlir.script import PrimFunc
 from tir_mlir.target import CUDA, AnyTarget, Target, chosen, resolved
+from tir_mlir.target.work_cost import matrix_cycles, product_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.runtime.library import Library
     from tir_mlir.schedule.primitives import BlockLike
 
-THREAD_WORK = 1 << 20
-"""The minimum number of multiply-adds per thread."""
 COLUMNS_PER_THREAD = 2
 """The maximum number of panels of columns per thread at which it is rows that threads share."""
-FEW_ROWS_WORK = 1 << 20
-"""The minimum number of elements of the right operand per thread, if it is used for few rows: threads share the caches
-and the memory that limit such a product, and starting them costs as much as reading many elements."""
 
 
 @all_or_nothing
@@ -159,10 +155,12 @@ def _packed_gemm(
 
 
 def _threads(what: Contraction, target: Target, threads: int | None) -> int:
-    """The number of threads that have enough work."""
+    """The number of threads that are worth it."""
     work, rows = prod(what.extent(a) or LARGE for a in what.extents), what.extent(what.m) or LARGE
-    least = max(THREAD_WORK, rows * FEW_ROWS_WORK if rows <= SUMMED else 0)
-    return min(threads or target.cores, max(1, work // least))
+    cycles = product_cycles(work, what.left.dtype, target)
+    if rows <= SUMMED:
+        cycles = max(cycles, matrix_cycles(work / rows * what.right.bits / 8))
+    return worth_threads(cycles, threads or target.cores)
 
 
 def _schedule_few_rows(

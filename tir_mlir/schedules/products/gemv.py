@@ -12,12 +12,11 @@ from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.schedules.products.dequantization import inline_dequantizer, lane_split
 from tir_mlir.schedules.steps import all_or_nothing, place_epilogue
 from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import matrix_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
 
-THREAD_WORK = 1 << 17
-"""The minimum number of matrix elements per thread."""
 STREAMS = 8
 """The number of matrix rows read concurrently: enough for prefetching, few enough for registers."""
 LONG = 512
@@ -51,7 +50,8 @@ def gemv(
     if inline_dequantizer(sch, block, what.matrix):
         what = matrix_vector(sch, block)
     elements = (what.extent(what.n) or LARGE) * (what.extent(what.k) or LARGE)
-    threads = options.threads(min(threads or target.cores, ceil(elements / THREAD_WORK)))
+    size = elements * max(what.matrix.bits, what.bits) / 8  # shorter types take the time of widening them
+    threads = options.threads(worth_threads(matrix_cycles(size), threads or target.cores))
     loops = loops_by_iter(sch, block)
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
     streams = options.choice("streams", (1, 2, 4, 8, 12, 16), _streams(what, target))

@@ -13,9 +13,8 @@ from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, extents, iters, loops_by_iter
 from tir_mlir.schedules.steps import all_or_nothing, merge_epilogue
 from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import product_cycles, worth_threads
 
-THREAD_WORK = 1 << 20
-"""The minimum number of multiply-adds per thread."""
 SUMS = 16
 """Vectors of sums that are kept in registers at once: as many as hide the latency of an addition, and more."""
 ROWS, WIDENED_ROWS = 8, 4
@@ -73,7 +72,8 @@ def grouped_tiles(
         if unit
         else _compute_in_vectors(sch, block, what, target, epilogue)
     )
-    if min(threads or target.cores, prod(e or LARGE for e in what.sizes.values()) // THREAD_WORK) > 1:
+    work = prod(e or LARGE for e in what.sizes.values())
+    if worth_threads(product_cycles(work, what.left.buffer.dtype, target), threads or target.cores) > 1:
         sch.parallel(panels)
 
 

@@ -29,14 +29,13 @@ from tir_mlir.schedules.rows.repeated_values import ROWS, allow_reciprocals, is_
 from tir_mlir.schedules.rows.transpose import transpose, transposition
 from tir_mlir.schedules.steps import all_or_nothing, inline, parallelize
 from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import stream_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
 
 VECTORS = 8
 """The number of vectors that the innermost loop should have."""
-THREAD_WORK = 1 << 15
-"""The minimum number of elements per thread."""
 
 
 @all_or_nothing
@@ -88,7 +87,8 @@ def elementwise_chain(
     if order != list(loops):
         sch.reorder(*(loops[n] for n in order))
     options = Free(sch, block, free)
-    threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
+    moved = num_instances(info) * (len(info.reads) + len(info.writes)) * widest_bits(info) / 8
+    threads = options.threads(worth_threads(stream_cycles(moved), threads or target.cores))
     guarded, lanes = has_conditional_values(sch, block), target.lanes(widest_bits(info))
     few = _loops_to_fuse(info, order, lanes, guarded)
     few = options.choice("fused", range(1, few + 1), few)

@@ -27,12 +27,11 @@ from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.rows.fused_row import fused_row, pays
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, parallelize
 from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import stream_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
 
-THREAD_WORK = 1 << 16
-"""The minimum number of elements per thread."""
 STEPS = (1, 2, 4, 8, 16)
 """Candidates for the vectors of a step along a sum, and so for its accumulators."""
 VECTORS = (4, 5, 3, 2, 1)
@@ -68,7 +67,8 @@ def reduction(
         pass
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     options = Free(sch, block, free)
-    threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
+    moved = num_instances(info) * widest_bits(info) / 8
+    threads = options.threads(worth_threads(stream_cycles(moved), threads or target.cores))
     order = along_memory(info, list(loops))
     rows, sums = ([n for n in order if n in iters(info, kind)] for kind in "SR")
     nest = _ReductionNest(block, info, loops, rows, sums, threads)

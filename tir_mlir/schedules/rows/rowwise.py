@@ -26,6 +26,7 @@ from tir_mlir.schedules.rows.fused_row import FUSED, fused_row, pays
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.steps import all_or_nothing, attempt, inline, parallelize
 from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 VECTORS = 8
 """The number of vectors per tile if lanes are rows."""
-ROW_WORK = 1 << 14
-"""The minimum number of elements per thread."""
+VECTOR_CYCLES = 16.0
+"""Cycles for a vector of a block of a row, with an exponential or a quotient in some."""
 
 
 @all_or_nothing
@@ -79,7 +80,8 @@ def schedule_rows(
     _inline(sch, block, rows, fixed, options)
     members = with_producers(sch, block, fixed)
     work = sum(num_instances(m.info) for m in members)
-    threads = options.threads(min(threads or target.cores, max(1, work // ROW_WORK)))
+    lanes = target.lanes(max(widest_bits(m.info) for m in members))
+    threads = options.threads(worth_threads(VECTOR_CYCLES * work / lanes, threads or target.cores))
     outer = RowwiseSchedule(sch, members, rows, target, options).run()
     for member in members if reciprocal else ():
         allow_reciprocals(sch, member.block)

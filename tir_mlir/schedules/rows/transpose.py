@@ -24,6 +24,7 @@ from tir_mlir.schedules.block_queries import (
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.steps import all_or_nothing, parallelize
 from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import stream_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
@@ -32,8 +33,6 @@ SQUARE = 8
 """Side of the squares that are transposed in registers."""
 LINES = 64
 """Rows of the result in a tile: what is read of a row of the input is whole cache lines."""
-THREAD_WORK = 1 << 15
-"""The minimum number of elements per thread."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,8 @@ def transpose(
             "use tir_mlir.schedules.elementwise"
         )
     options = Free(sch, block, free)
-    threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
+    moved = 2 * num_instances(info) * widest_bits(info) / 8
+    threads = options.threads(worth_threads(stream_cycles(moved), threads or target.cores))
     loops = loops_by_iter(sch, block)
     lanes = _even_tile(max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info))), extents(info)[what.lane])
     lanes = options.choice("lanes", (SQUARE, 2 * SQUARE, 4 * SQUARE), lanes)
