@@ -142,6 +142,7 @@ LOOP_PASSES = (
 
 THREAD_PASSES = (
     "convert-scf-to-openmp",
+    "tir-lower-thread-conditions",  # where bounds of loops are values still
     "tir-lower-allocs-thread-stack",  # allocas to the start of the thread, so that alloca_scope is free of them
     "canonicalize",  # inlines the alloca_scope, which convert-scf-to-cf does not support
 )

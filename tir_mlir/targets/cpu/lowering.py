@@ -16,6 +16,7 @@ from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.compiled_code import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import Target, host
+from tir_mlir.target.work_cost import least_cycles
 from tir_mlir.targets.stages import Compilation, Stage
 
 LOWERED = "lowered"
@@ -85,6 +86,7 @@ def _lower(compilation: Compilation) -> _Linked:
         sites=linked.sites,
         follow=compilation.follow,
         static_memory=cpu.is_bare,
+        thread_work=round(least_cycles(2)),
     )
     return linked
 
