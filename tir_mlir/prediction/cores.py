@@ -1,7 +1,9 @@
 """The cores that speed is predicted for: widths, caches' rates, and where LLVM's model of one is wrong.
 
 Rates of caches are what one core sustains, rounded, from the makers' optimization manuals and public measurements
-(uops.info, Chips and Cheese); those of Zen 4 are measured. A rate of DRAM is a core's share of a server's memory.
+(uops.info, Chips and Cheese); those of Zen 4, and of L3 of
+Emerald Rapids, are measured. A rate of DRAM is a core's share of a server's memory. What
+cores share are a socket's numbers of the makers, and for DRAM four fifths of the rate of its channels.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ Occupations = Mapping[str, tuple[str, float]]
 class Core:
     """name: LLVM's of the CPU. model: the CPU whose model llvm-mca takes; "" for one in order, `vector_core`. dispatch:
     instructions a cycle. multiply_bits: width of the multiply-adds of a cycle. l1, l2, l3, dram: bytes a cycle from
-    there. shared: MiB of the last cache, which one thread has to itself. removed: what llvm-mca does not read, as
-    `occupies` has all of its cost."""
+    there, for one core. shared: MiB of a last cache, which one thread has to itself. cores: of a socket. sharing: those
+    that share a last cache. all_l3, all_dram: bytes a cycle of such a cache, and of the memory of a socket, for all of
+    its cores. removed: what llvm-mca does not read, as `occupies` has all of its cost."""
 
     name: str
     model: str
@@ -36,6 +39,10 @@ class Core:
     l3: float
     dram: float
     shared: int
+    cores: int
+    sharing: int
+    all_l3: float
+    all_dram: float
     replaced: Replacements = field(default_factory=dict[str, str])
     occupies: Occupations = field(default_factory=dict[str, tuple[str, float]])
     removed: str = ""
@@ -48,6 +55,18 @@ class Core:
         """Bytes a cycle from the nearest cache that holds an array of `size` bytes together with others: in half of L2,
         or a quarter of the last cache."""
         return self.l2 if 2 * size <= cpu.l2 else self.l3 if 4 * size <= self.last_cache(cpu) else self.dram
+
+    def caches(self, threads: int) -> int:
+        """The last caches that threads have, which are next to each other."""
+        return -(-threads // self.sharing)
+
+    def l3_each(self, threads: int) -> float:
+        """Bytes a cycle from L3 of each of some threads that read it at once."""
+        return min(self.l3, self.all_l3 * self.caches(threads) / threads)
+
+    def dram_rate(self, threads: int) -> float:
+        """Bytes a cycle from memory of some threads together."""
+        return min(threads * self.dram, max(self.all_dram, self.dram))
 
     def multiply_adds(self, dtype: str, cpu: Target) -> float:
         """The most multiply-adds of operands of a type in a cycle, by the best instruction of the CPU."""
@@ -69,28 +88,43 @@ _AMX: dict[str, tuple[str, float]] = {
     r"^tilestore": ("stores", 16.0),
 }
 
-_ZEN4 = Core("znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, {**_DOTS, **_WIDE_LOADS}, _WIDE_MEMORY)
+_ZEN4 = Core("znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, 96, 8, 160, 105, {**_DOTS, **_WIDE_LOADS}, _WIDE_MEMORY)
 # LLVM's models of Ice Lake and Sapphire Rapids are of the client's cores, with one unit for 512 bits; the server's have
 # the two of Skylake
 _SPR = Core(
-    "sapphirerapids", "skylake-avx512", 6, 1024, 128, 48, 8, 4, 60, _DOTS, _AMX, r"^(tdp|tileload|tilestore|tilezero)"
+    "sapphirerapids",
+    "skylake-avx512",
+    6,
+    1024,
+    128,
+    48,
+    10,
+    4,
+    60,
+    56,
+    56,
+    448,
+    85,
+    _DOTS,
+    _AMX,
+    r"^(tdp|tileload|tilestore|tilezero)",
 )
 _CORES = (
-    Core("haswell", "haswell", 4, 512, 64, 28, 10, 4, 20),
-    Core("skylake-avx512", "skylake-avx512", 4, 1024, 128, 40, 6, 4, 22),
-    Core("icelake-server", "skylake-avx512", 5, 1024, 128, 42, 8, 4, 32, _DOTS),
+    Core("haswell", "haswell", 4, 512, 64, 28, 10, 4, 20, 18, 18, 96, 20),
+    Core("skylake-avx512", "skylake-avx512", 4, 1024, 128, 40, 6, 4, 22, 28, 28, 168, 40),
+    Core("icelake-server", "skylake-avx512", 5, 1024, 128, 42, 8, 4, 32, 40, 40, 320, 58, _DOTS),
     _SPR,
-    Core("znver2", "znver2", 5, 512, 64, 32, 20, 6, 16),
-    Core("znver3", "znver3", 6, 512, 64, 32, 20, 6, 32),
+    Core("znver2", "znver2", 5, 512, 64, 32, 20, 6, 16, 64, 4, 80, 50),
+    Core("znver3", "znver3", 6, 512, 64, 32, 20, 6, 32, 64, 8, 160, 50),
     _ZEN4,
-    Core("znver5", "znver4", 8, 1024, 128, 64, 24, 8, 32, {**_DOTS, **_WIDE_LOADS, **_HALVES}),
-    Core("neoverse-n1", "neoverse-n1", 4, 256, 32, 24, 11, 6, 32),
-    Core("neoverse-v1", "neoverse-v1", 8, 512, 64, 32, 12, 8, 32),
-    Core("neoverse-n2", "neoverse-n2", 5, 256, 48, 32, 12, 8, 32),
-    Core("neoverse-v2", "neoverse-v2", 8, 512, 48, 32, 12, 10, 64),
+    Core("znver5", "znver4", 8, 1024, 128, 64, 24, 8, 32, 128, 8, 192, 120, {**_DOTS, **_WIDE_LOADS, **_HALVES}),
+    Core("neoverse-n1", "neoverse-n1", 4, 256, 32, 24, 11, 6, 32, 64, 64, 350, 64),
+    Core("neoverse-v1", "neoverse-v1", 8, 512, 64, 32, 12, 8, 32, 64, 64, 450, 95),
+    Core("neoverse-n2", "neoverse-n2", 5, 256, 48, 32, 12, 8, 32, 128, 128, 900, 100),
+    Core("neoverse-v2", "neoverse-v2", 8, 512, 48, 32, 12, 10, 64, 96, 96, 700, 150),
     # LLVM's model is of Apple's first 64-bit core; Neoverse V2 has the same pipes and latencies of vectors
-    Core("apple-m1", "neoverse-v2", 8, 512, 48, 32, 20, 18, 16),
-    Core("spacemit-x60", "", 2, 128, 16, 8, 8, 2, 0),
+    Core("apple-m1", "neoverse-v2", 8, 512, 48, 32, 20, 18, 16, 4, 4, 60, 19),
+    Core("spacemit-x60", "", 2, 128, 16, 8, 8, 2, 0, 8, 4, 16, 4),
 )
 _BY_NAME = {core.name: core for core in _CORES}
 _STANDS_FOR = {
@@ -130,7 +164,7 @@ def core_of(cpu: Target) -> Core:
     return core if core.name == name else replace(core, name=name)
 
 
-_TYPICAL = Core("typical", "", 4, 512, 64, 32, 10, 4, 32)
+_TYPICAL = Core("typical", "", 4, 512, 64, 32, 10, 4, 32, 32, 32, 320, 50)
 
 
 def core_or_typical(cpu: Target) -> Core:

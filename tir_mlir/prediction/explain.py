@@ -10,8 +10,10 @@ from tir_mlir.dialect.ir import held_module
 from tir_mlir.prediction.cycles import FRONT_END, LATENCY
 from tir_mlir.prediction.executions import ASSUMED_TRIPS
 from tir_mlir.prediction.nests import loop_nests, name_of
-from tir_mlir.prediction.predict import LoopCost, Prediction, predict
+from tir_mlir.prediction.predict import BALANCE, REGIONS, LoopCost, Prediction, predict
+from tir_mlir.prediction.thread_shares import ParallelRegion, share_of_a_thread
 from tir_mlir.target import AnyTarget
+from tir_mlir.target.work_cost import region_cycles
 
 _HELP = {
     LATENCY: "an instruction waits for one before: sum in more accumulators, by a larger unrolled tile or `rfactor`",
@@ -27,6 +29,8 @@ _HELP = {
     "L2": "what is reused does not fit in L1: smaller tiles of the inner loops, by `split` and `reorder`",
     "L3": "what is reused does not fit in L2: a block of it at a time, by `split` and `reorder`",
     "DRAM": "data comes from memory: fuse the program with what makes its inputs (`compute_at`), or shorter types",
+    BALANCE: "some threads have less to do than others: a parallel loop with more iterations, by `split` or `fuse`",
+    REGIONS: "threads have little to do each time that they start: parallelize a loop outside, or use fewer threads",
 }
 _LEAST_SHARE = 0.02
 _WIDTHS = ((512, r"%zmm"), (256, r"%ymm"), (128, r"%xmm"))
@@ -44,29 +48,43 @@ class SpeedReport:
     def __str__(self) -> str:
         p = self.prediction
         known = "" if p.is_exact else f"; loops of unknown length are taken to run {ASSUMED_TRIPS} times"
-        lines = [f"{_cycles(p.cycles)} a call on one thread of {p.core.name}{known}", ""]
+        lines = [f"{_cycles(p.cycles)} a call on {_threads(p.threads)} of {p.core.name}{known}", ""]
         lines.append(f"{'share':>5}  {'loop':<28} {'iterations':>10} {'cycles':>7}  {'limit':<14} at least")
         for name, loop in zip(self.names, p.loops, strict=True):
             if loop.share >= _LEAST_SHARE:
                 lines.append(_row(name, loop))
         data = [f"{_short(t.bytes)}B from {t.level} in {_cycles(t.cycles)}" for t in p.traffic]
-        lines += ["", "data: " + ", ".join(data)]
+        lines += ["", "data: " + ", ".join(data), *(_region(region, p) for region in p.regions)]
         return "\n".join([*lines, f"limit: {p.limit}", *(f"  {text}" for text in self.advice)])
 
     __repr__ = __str__
 
 
-def explain_speed(program: object, target: str | AnyTarget = "llvm") -> SpeedReport:
-    """Say what limits a scheduled program, a Schedule, IRModule or PrimFunc, on one thread of a CPU, which need not be
+def explain_speed(program: object, target: str | AnyTarget = "llvm", threads: int = 1) -> SpeedReport:
+    """Say what limits a scheduled program, a Schedule, IRModule or PrimFunc, on threads of a CPU, which need not be
     here: its machine code is simulated (llvm-mca), and its traffic between caches is counted. See `predict`.
 
-    Per loop: iterations in a call, cycles of one, what limits it, the least cycles by each limit. Raises BuildError.
+    Per loop: iterations in a call, cycles of one, what limits it, the least cycles by each limit; of the thread that
+    has most of them. Per parallel loop: how many threads it keeps busy. Raises BuildError.
     """
-    prediction = predict(program, target)
+    prediction = predict(program, target, threads)
     module = held_module(program)
     assert module is not None  # predict has one
-    nests = loop_nests(module)
+    nests = loop_nests(share_of_a_thread(module, prediction.threads))
     return SpeedReport(prediction, [name_of(loop.code, nests) for loop in prediction.loops], _advice(prediction))
+
+
+def _threads(number: int) -> str:
+    return "one thread" if number == 1 else f"{number} threads"
+
+
+def _region(region: ParallelRegion, prediction: Prediction) -> str:
+    """`parallel: j_0 (10 iterations) keeps 10.0 of 16 threads busy, started once in 8 k cycles`"""
+    threads, once = prediction.threads, region_cycles(prediction.threads)
+    iterations = f"{region.iterations:,} iterations" if region.iterations else "symbolic"
+    busy = f"keeps {region.balance(threads) * threads:.1f} of {threads} threads busy"
+    often = "once" if region.entries == 1 else f"{region.entries:,} times"
+    return f"parallel: {region.name} ({iterations}) {busy}, started {often}, {_cycles(region.entries * once)}"
 
 
 def _row(name: str, loop: LoopCost) -> str:
@@ -80,6 +98,10 @@ def _row(name: str, loop: LoopCost) -> str:
 def _advice(prediction: Prediction) -> list[str]:
     """What would help: for the limit of the whole, and for narrow vectors in the most expensive loop."""
     found = [_HELP.get(prediction.limit, "")]
+    if prediction.is_uneven and prediction.limit != BALANCE:
+        found.append(_HELP[BALANCE])
+    if prediction.threads > 1 and not prediction.regions:
+        found.append("no loop is parallel: one thread does all of it")
     if prediction.loops and (text := _narrow(prediction)):
         found.append(text)
     codes = [code for loop in prediction.loops[:1] for code in loop.code.instructions]

@@ -5,6 +5,9 @@ comes once from the level behind; else each iteration brings its own. What a loo
 boxes of its accesses, by interval arithmetic (`covering_extents`); an access without one touches its whole buffer.
 Buffers in other scopes than "global" are registers.
 A program whose arrays all fit is taken to find them there, as after a call before.
+
+Of several threads, that with most iterations counts for what a core has to itself, and the cores of a last cache
+together for what comes from behind it. A loop nest without a parallel loop runs in one thread.
 """
 
 from __future__ import annotations
@@ -17,8 +20,9 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_boxes import covering_extents
 from tir_mlir.dialect.analysis.accesses import Access, accesses
-from tir_mlir.dialect.ir import Buffer, Loop, dtypes, enter_context, funcs, is_block, is_loop
+from tir_mlir.dialect.ir import Buffer, Loop, dtypes, enter_context, funcs, is_block, is_loop, ops
 from tir_mlir.prediction.cores import Core
+from tir_mlir.prediction.thread_shares import share_of_a_thread
 from tir_mlir.target import Target
 
 LINE = 64
@@ -32,22 +36,32 @@ _WRITTEN_TWICE = 2
 @dataclass(frozen=True)
 class MemoryTraffic:
     """`bytes` come from the memory `level` ("L2", "L3", "DRAM") in a call, in `cycles`, as the core before it does not
-    keep them."""
+    keep them. Those from L2 and L3 are of one thread, those from DRAM of all."""
 
     level: str
     bytes: float
     cycles: float
 
 
-def count_traffic(program: ir.Module, cpu: Target, core: Core) -> list[MemoryTraffic]:
+def count_traffic(program: ir.Module, cpu: Target, core: Core, threads: int = 1) -> list[MemoryTraffic]:
     """The traffic of all functions of a scheduled program, by the memory that it comes from."""
-    levels = [("L2", cpu.l1, core.l2), ("L3", cpu.l2, core.l3), ("DRAM", core.last_cache(cpu), core.dram)]
+    share, caches = share_of_a_thread(program, threads), core.caches(threads)
+    of_a_cache = share_of_a_thread(program, caches)
     with enter_context():
-        found = []
-        for name, size, rate in levels:
-            moved = sum(_Nests(size).missed_by_function(func.op) for func in funcs(program))
-            found.append(MemoryTraffic(name, moved, moved / rate))
-        return found
+        return [
+            _traffic("L2", share, cpu.l1, core.l2, core.l2),
+            _traffic("L3", share, cpu.l2, core.l3, core.l3_each(threads)),
+            _traffic("DRAM", of_a_cache, core.last_cache(cpu), core.dram, core.dram_rate(threads), caches),
+        ]
+
+
+def _traffic(level: str, program: ir.Module, size: int, alone: float, shared: float, times: int = 1) -> MemoryTraffic:
+    """size: of the cache before the memory. alone, shared: the rates of one thread, and where threads share the work.
+    times: how often the work of threads is done in caches of the size."""
+    nests = _Nests(size)
+    missed = [nests.missed_by_function(func.op) for func in funcs(program)]
+    serial, parallel = (sum(sums) for sums in zip((0.0, 0.0), *missed, strict=True))
+    return MemoryTraffic(level, serial + times * parallel, serial / alone + times * parallel / shared)
 
 
 class _Nests:
@@ -57,10 +71,14 @@ class _Nests:
         self._size = size
         self._boxes: dict[tuple[int, bool], float] = {}
 
-    def missed_by_function(self, func: ir.Operation) -> float:
-        if self._line_bytes(func, func, ()) <= self._size:
-            return 0.0
-        return sum(self._miss_bytes(op) for op in _children(func))
+    def missed_by_function(self, func: ir.Operation) -> tuple[float, float]:
+        """Bytes that its nests without and with a parallel loop bring."""
+        missed = [0.0, 0.0]
+        if self._line_bytes(func, func, ()) > self._size:
+            for nest in _children(func):
+                is_shared = any(is_loop(op) and Loop(op).kind == "parallel" for op in ops(nest))
+                missed[is_shared] += self._miss_bytes(nest)
+        return missed[False], missed[True]
 
     def _miss_bytes(self, op: ir.Operation) -> float:
         """Bytes that an op brings from behind the cache each time that it runs."""

@@ -2,7 +2,7 @@
 
 A row a work, a column a CPU: `1.04` of the best. Behind it, what limits the work, but for multiply-adds:
 l loads, s stores, c conversions, p shuffles, a arithmetic, x scalar code, f front end, w waiting (latency),
-t tiles, 2 L2, 3 L3, d DRAM.
+t tiles, 2 L2, 3 L3, d DRAM, b balance of threads, r starting them (regions).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _FAMILIES = (products, integers, halves, convolutions, integer_convolutions, row
 _LETTERS = {
     "multiply-adds": "", "loads": "l", "stores": "s", "conversions": "c", "shuffles": "p", "arithmetic": "a",
     "scalar code": "x", "front end": "f", "latency": "w", "tile products": "t", "L2": "2", "L3": "3", "DRAM": "d",
+    "balance": "b", "regions": "r",
 }  # fmt: skip
 _UNKNOWN = "?"
 GOLDEN = re.compile(
@@ -38,6 +39,12 @@ GOLDEN = re.compile(
     r"conv2d in 8 bits (64x56x56 to 64x56x56, 3|128x28x28 to 128x28x28|512x7x7)|depthwise conv2d in 8 bits 960)"
 )
 """The works of the table in the tests."""
+SHARED = re.compile(
+    r"^(A @ B.T|A @ B, odd (127|511)|A @ B, thin and large 64x64x4096|a @ B |A @ B, int8 in int32 1024|"
+    r"softmax|layer norm|attention 12x)"
+)
+"""Those that are there on `THREADS` threads, too."""
+THREADS = 16
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,12 @@ class Cell:
         return f"{self.over_best:.2f}{_LETTERS.get(self.limit, _UNKNOWN)}"
 
 
-def works(only: re.Pattern[str] = re.compile("")) -> list[Work]:
-    """The works that are scheduled for a given CPU, on one thread, whose sizes are constants."""
-    found = [work for family in _FAMILIES for work in family.works([1])]
-    return [work for work in found if only.search(work.name) and not re.search("top-k|embedding", work.name)]
+def works(only: re.Pattern[str] = re.compile(""), shared: re.Pattern[str] = SHARED) -> list[Work]:
+    """The works that are scheduled for a given CPU, whose sizes are constants: on one thread, and those that match
+    `shared` on several, too."""
+    found = [work for family in _FAMILIES for work in family.works([1, THREADS])]
+    found = [work for work in found if only.search(work.name) and not re.search("top-k|embedding", work.name)]
+    return [work for work in found if work.threads == 1 or shared.search(work.name)]
 
 
 def predict_work(work: Work, cpus: Iterable[str]) -> Iterator[tuple[str, Cell | str]]:
@@ -64,7 +73,7 @@ def predict_work(work: Work, cpus: Iterable[str]) -> Iterator[tuple[str, Cell | 
     for name in cpus:
         cpu = named(name).as_cpu()
         try:
-            prediction = predict(program(make, cpu), cpu)
+            prediction = predict(program(make, cpu), cpu, work.threads)
             yield name, Cell(prediction.cycles / best_cycles(work, prediction), prediction.limit)
         except TirError as error:
             yield name, str(error).splitlines()[0]
@@ -85,10 +94,14 @@ def best_cycles(work: Work, prediction: Prediction) -> float:
     cpu, core = prediction.cpu, prediction.core
     dtype = next((dtype for dtype in ("bfloat16",) if dtype in work.work), work.dtype)
     moved = work.read + work.written
-    sizes = ((cpu.l1, core.l1), (cpu.l2, core.l2), (core.last_cache(cpu), core.l3), (float("inf"), core.dram))
+    threads, caches = prediction.threads, core.caches(prediction.threads)
+    sizes = (
+        (threads * cpu.l1, threads * core.l1), (threads * cpu.l2, threads * core.l2),
+        (caches * core.last_cache(cpu), threads * core.l3_each(threads)), (float("inf"), core.dram_rate(threads)),
+    )  # fmt: skip
     rate = next(rate for size, rate in sizes if moved <= size)
     is_product = work.unit != "GB/s"
-    return max(work.operations / 2 / core.multiply_adds(dtype, cpu) if is_product else 0.0, moved / rate)
+    return max(work.operations / 2 / core.multiply_adds(dtype, cpu) / threads if is_product else 0.0, moved / rate)
 
 
 def table(only: re.Pattern[str], cpus: Sequence[str], show: Callable[[str], object] = print) -> list[str]:
@@ -112,7 +125,8 @@ def header(cpus: Sequence[str]) -> str:
 
 
 def row(work: Work, cells: Sequence[str]) -> str:
-    return _line(f"{work.work} {work.shape}", cells)
+    threads = f", {work.threads} threads" if work.threads > 1 else ""
+    return _line(f"{work.work} {work.shape}{threads}", cells)
 
 
 def _line(name: str, cells: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ ranks are."""
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from works.entering import captured
 
 @dataclass(frozen=True)
 class Pair:
-    """A work: its cycles over the least ones, predicted, and its seconds over those of the least cycles at 1 GHz."""
+    """A work: its cycles over the least ones, predicted, and its CPU time over that of the least cycles at 1 GHz."""
 
     name: str
     predicted: float
@@ -28,10 +29,10 @@ class Pair:
 
 
 def compare(only: re.Pattern[str], seconds: float = 1.0) -> list[Pair]:
-    """Predict and measure the works of the golden table whose names match, one after another."""
+    """Predict and measure the works of the golden table on one thread whose names match, one after another."""
     found = []
     for work in predicted.works(predicted.GOLDEN):
-        if only.search(work.name):
+        if only.search(work.name) and work.threads == 1:
             found.append(_pair(work, seconds))
             pair = found[-1]
             print(f"{pair.name:<64} {pair.predicted:>6.2f} {pair.measured:>6.2f}  {pair.limit}", flush=True)
@@ -44,7 +45,7 @@ def _pair(work: Work, seconds: float) -> Pair:
     prediction = predict(predicted.program(make, host()), host())
     best = predicted.best_cycles(work, prediction)
     call = work.make().contestants[OURS].call
-    took = measure.interleaved({OURS: call}, budget=seconds)[OURS].least
+    took = measure.interleaved({OURS: call}, budget=seconds, clock=time.thread_time)[OURS].least
     return Pair(work.name, prediction.cycles / best, took * 1e9 / best, prediction.limit)
 
 

@@ -221,7 +221,7 @@ def _arguments(root: Path) -> argparse.Namespace:
         _check_names(parser, args)
         return args
     args.searches = searching.Searches(args.tuned, args.trials, args.sampler)
-    names = [work.name for work in _table(args)]
+    names = [work.name for work in (_table(args) if args.predict is None else predicted.works())]
     if not any(args.only.search(name) for name in [*names, "build"]):
         short = dict.fromkeys(name.split(",")[0] for name in [*names, "build"])
         parser.error(f"no work matches {args.only.pattern!r}; names begin with: {'; '.join(short)}")
