@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, at_end, attrs, dtypes, is_inside, walk
 from tir_mlir.dialect.ir.lowering_op_views import OMPParallelOp
-from tir_mlir.dialect.ir.op_views import AllocaOp, AllocOp, DeallocOp, FuncOp, ParallelLoopOp, isa
+from tir_mlir.dialect.ir.op_views import AllocaOp, AllocOp, DeallocOp, FuncOp, IfOp, ParallelLoopOp, isa
 from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
@@ -32,7 +32,7 @@ def run(module: ir.Module) -> int:
         for %i { %b = memref.alloc : memref<16x16xf32> ... }
             -->
         %b = memref.alloca {alignment = 64} : memref<16x16xf32>          (constant and at most 16 KiB, 64 KiB together)
-        %b = memref.alloc {alignment = 64} : ... memref.dealloc %b       (all others)
+        %b = memref.alloc {alignment = 64} : ... memref.dealloc %b       (all others; in the branch that they are in)
         for %i { ... }
 
     A buffer of constant size at the start of a function lies in its parameter that is marked `tir.scratch`, a buffer of
@@ -80,7 +80,7 @@ def place_memory(func: Func) -> int:
             _to_module(op, func)
         else:
             heap += size or 0
-            _to_heap(op, body)
+            _to_heap(op, _branch_of(op, body))
     return heap
 
 
@@ -110,6 +110,20 @@ def _allocs_with_owners(
             stack_bytes[owner] = stack_bytes.get(owner, 0) + (size or 0)
         owners.append((op, owner.regions[0].blocks[0], size, on_stack))
     return owners
+
+
+def _branch_of(op: ir.Operation, body: ir.Block) -> ir.Block:
+    """The innermost branch around an allocation, in no loop of the body: if it is not taken, nothing is allocated."""
+    child, branch = op, body
+    for parent in walk.parents(op):
+        if body_op_holds(body, parent):
+            break
+        if not isa(parent, IfOp):
+            branch = body
+        elif branch == body:
+            branch = child.block
+        child = parent
+    return branch
 
 
 def _aligned_size(size: int) -> int:

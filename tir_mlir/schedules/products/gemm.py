@@ -217,7 +217,7 @@ def _gemm_by_rows(
     else:
         limits = [THIN, SUMMED] if target.registers >= MANY_REGISTERS else [SUMMED]
         few, *some, many = version_axis(sch, block, what, what.m, limits)
-        _gemm_by_columns(sch, *many, target, threads, free)
+        _gemm_by_sums(sch, *many, target, threads, free)
         for part, product in some:
             shared = _threads(product, target, threads)
             plan = replace(panels(product, target, shared), by_columns=True)
@@ -225,19 +225,34 @@ def _gemm_by_rows(
         thin_gemm(sch, *few, target, _threads(few[1], target, threads))
 
 
-def _gemm_by_columns(
+def _gemm_by_sums(
     sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int, free: Free
+) -> None:
+    """Schedule a product of many rows. If the number of terms is known when it runs, a version for sums that one pass
+    over a panel computes, all of it in registers: that a sum has terms must be known. One of no or one term is thin."""
+    wide = panels(what, target, threads)
+    if target.registers < MANY_REGISTERS or free:
+        _tiled_gemm(sch, block, what, target, threads, free)
+    elif what.extent(what.k) is not None:
+        _gemm_by_columns(sch, block, what, wide, target, threads)
+    else:
+        none, short, many = version_axis(sch, block, what, what.k, [1, wide.kc])
+        PanelGemm(sch, *many, wide, target, threads).run()
+        _gemm_by_columns(sch, *short, wide, target, threads)
+        thin_gemm(sch, *none, target, threads)
+
+
+def _gemm_by_columns(
+    sch: Schedule, block: BlockHandle, what: Contraction, wide: Panels, target: Target, threads: int
 ) -> None:
     """Schedule a product of many rows; if the number of columns is known when it runs, a version for few of them as
     well, which packs nothing, and whose rows threads share."""
-    wide = panels(what, target, threads)
     shares_rows = threads > 1 and not wide.by_columns
-    if what.extent(what.n) is not None or target.registers < MANY_REGISTERS or shares_rows or not wide.packed:
-        _tiled_gemm(sch, block, what, target, threads, free)
+    if what.extent(what.n) is not None or shares_rows or not wide.packed:
+        PanelGemm(sch, block, what, wide, target, threads).run()
         return
-    few = wide.nr * (COLUMNS_PER_THREAD * threads if threads > 1 else 1)
-    narrow, many = version_axis(sch, block, what, what.n, [few])
-    _tiled_gemm(sch, *many, target, threads, free)
+    narrow, many = version_axis(sch, block, what, what.n, [wide.nr * COLUMNS_PER_THREAD * threads])
+    PanelGemm(sch, *many, wide, target, threads).run()
     PanelGemm(sch, *narrow, sharing_rows(wide), target, threads).run()
 
 

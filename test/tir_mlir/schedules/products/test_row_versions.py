@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from programs.parsed import parse
@@ -51,11 +53,25 @@ def test_all_sizes_symbolic(target, threads):
     check("n", "k", target=target, threads=threads)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.nightly
+def test_any_number_of_terms(threads):
+    """None, one, those of one pass over a panel, and more."""
+    sch = Schedule(product("m", "n", "k"))
+    schedules.gemm(sch, "C", target=WIDE, threads=threads)
+    lib = build(sch)
+    for m, n, k in itertools.product((1, 9, 40), (30, 70), (0, 1, 2, 20, 90)):
+        a, b = (RNG.integers(-4, 5, shape).astype("float32") for shape in ((m, k), (k, n)))
+        c = np.full((m, n), 99, "float32")
+        lib(a, b, c)
+        np.testing.assert_array_equal(c, a @ b, err_msg=f"{m} x {n} x {k}")
+
+
 @pytest.mark.parametrize(("threads", "columns"), [(1, 32), (2, 300)])
 @pytest.mark.nightly
 def test_few_columns_are_not_packed_and_leave_the_rows_to_the_threads(threads, columns):
     sch = check("n", "k", sizes=(columns, 45), target=WIDE, threads=threads)
-    narrow, many = sch.mod.script().split("C_j0_version")[1].split("T.where(n >=")
+    narrow, many = sch.mod.script().split("_j0_version")[1].split("T.where(n >=")
     assert "B_global" not in narrow
     assert "B_global" in many
     assert ("T.parallel" in narrow) == (threads > 1)

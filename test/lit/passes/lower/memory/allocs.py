@@ -42,3 +42,34 @@ def large(A: T.Buffer((8192,), "float32"), B: T.Buffer((8192,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(8192, i)
             B[vi] = S[8191 - vi]
+
+
+# -----
+
+
+# Of a branch: on the heap where it is taken, outside of its loops.
+# CHECK-LABEL: func.func @versions
+# CHECK-NOT: memref.alloc
+# CHECK: affine.if
+# CHECK: %[[V:.*]] = memref.alloc({{.*}}) {alignment = 64
+# CHECK: affine.for
+# CHECK: memref.dealloc %[[V]]
+# CHECK-NEXT: }
+@T.prim_func
+def versions(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    with T.block("version"):
+        T.where(n > 100)
+        T.reads(A[0:n])
+        T.writes(B[0:n])
+        V = T.alloc_buffer((n,), "float32")
+        for i in range(n):
+            with T.block("V"):
+                vi = T.axis.spatial(n, i)
+                V[vi] = A[n - 1 - vi]
+        for i in range(n):
+            with T.block("B"):
+                vi = T.axis.spatial(n, i)
+                B[vi] = V[n - 1 - vi]
