@@ -43,7 +43,9 @@ from tir_mlir.dialect.ir.op_views import (
     isa,
 )
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
+from tir_mlir.dialect.symbolic import Dim, Operation
 from tir_mlir.passes.schedule.edits import declaring, emit_index, is_affine_value
+from tir_mlir.passes.schedule.layout.storage_align import follow_axes
 from tir_mlir.passes.schedule.registry import ASSUME_SIZES, copy_view, refuse, use_words
 
 AffineExpr = ir.AffineExpr
@@ -222,8 +224,17 @@ def _number(value: ir.Value) -> int:
 
 
 def apply_layout(buffer: Buffer, change: ChangedLayout) -> Buffer:
-    """Change the layout of a buffer: declaration, accesses, declared regions. Call `finish_layout` afterwards."""
-    return _replace_buffer(buffer, change.shape, {op: _new_indices(op, change) for op in _accesses(buffer)})
+    """Change the layout of a buffer: declaration, accesses, declared regions, alignments. Call `finish_layout`
+    afterwards."""
+    new = _replace_buffer(buffer, change.shape, {op: _new_indices(op, change) for op in _accesses(buffer)})
+    follow_axes(new, [_neighbours_axis(Dim(name), change.map) for name in change.map.names])
+    return new
+
+
+def _neighbours_axis(dim: Dim, map_: IndexMap) -> int | None:
+    """The new axis along which neighbours of an old one lie: that of its index, or of the rest of its division."""
+    rests = (t.left if isinstance(t, Operation) and t.symbol == "%" else t for t in map_.terms)
+    return next((axis for axis, term in enumerate(rests) if term == dim), None)
 
 
 def add_dimension(buffer: Buffer, extent: int, index: Callable[[ir.Operation], Index]) -> None:
@@ -233,6 +244,7 @@ def add_dimension(buffer: Buffer, extent: int, index: Callable[[ir.Operation], I
     """
     indices = {op: simplify_indices(op, [index(op), *access_indices(op)]) for op in _accesses(buffer)}
     new = _replace_buffer(buffer, [Index.constant(extent), *buffer.dims], indices)
+    follow_axes(new, range(1, new.rank))
     finish_layout(buffer, new, [])
 
 

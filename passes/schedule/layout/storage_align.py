@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import emit_remark
-from tir_mlir.dialect.ir import Block, attrs
+from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, parents
 from tir_mlir.dialect.ir.annotation_keys import ALIGN, SWIZZLE
+from tir_mlir.dialect.ir.op_views import StoreOp, isa
 from tir_mlir.passes.schedule.edits import find_buffer
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
 
 
 @primitive("storage_align", moves="nothing")
@@ -65,6 +67,33 @@ def check_entries(block: Block, entries: Any) -> None:
     if not good:
         text = f'block "{block.name}" has {ALIGN} = {entries!r}, which is not a list of [buffer, axis, factor, offset]'
         refuse(block, text, fix=f'unannotate(block, "{ALIGN}") removes it')
+
+
+def follow_axes(buffer: Buffer, axes: Sequence[int | None]) -> None:
+    """Let alignments that blocks request for a buffer name the axes that its old ones have become.
+
+    axes: for each old axis the new one along which its neighbours lie; None: there is none, and a warning says that the
+    alignment is gone.
+    """
+    for block in _writers(buffer):
+        entries, kept = block.annotations[ALIGN], []
+        check_entries(block, entries)
+        number = [written.value for written in buffers(block)[1]].index(buffer.value)
+        for position, axis, *rest in entries:
+            new = axes[axis] if position == number and 0 <= axis < len(axes) else axis
+            if new is None:
+                warn(f"the alignment of axis {axis} of {buffer.name} is gone: no axis of the new layout has its rows")
+            else:
+                kept.append([position, new, *rest])
+        others = {key: value for key, value in block.annotations.items() if key != ALIGN}
+        attrs.put(block.op, attrs.ANNOTATIONS, {**others, ALIGN: kept} if kept else others)
+
+
+def _writers(buffer: Buffer) -> list[Block]:
+    """The blocks that store to a buffer and request alignments."""
+    stores = [use.owner.operation for use in buffer.value.uses if isa(use.owner.operation, StoreOp)]
+    around = dict.fromkeys(op for store in stores for op in parents(store) if is_block(op))
+    return [block for block in map(Block, around) if ALIGN in block.annotations]
 
 
 def read_positions(block: Block, key: str) -> list[int]:

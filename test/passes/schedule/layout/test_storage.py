@@ -12,6 +12,7 @@ from programs.parsed import parse
 from programs.short import each, main, sblock
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.passes.lower.memory import strides
@@ -43,6 +44,23 @@ def main(A: T.Buffer(({n}, {m}), "{dtype}"), B: T.Buffer(({n}, {m}), "{dtype}"))
     )
 
 
+def loop_of_copies():
+    return parse("""
+@T.prim_func
+def main(A: T.Buffer((16, 20), "float32"), B: T.Buffer((16, 20), "float32")):
+    Y = T.alloc_buffer((16, 20), "float32")
+    for k in range(4):
+        for i, j in T.grid(16, 5):
+            with T.block("Y"):
+                vi, vj = T.axis.spatial(16, i), T.axis.spatial(20, k * 5 + j)
+                Y[vi, vj] = A[vi, vj]
+        for i, j in T.grid(16, 5):
+            with T.block("B"):
+                vi, vj = T.axis.spatial(16, i), T.axis.spatial(20, k * 5 + j)
+                B[vi, vj] = Y[vi, vj] * 2.0
+""")
+
+
 # --- storage_align ----------------------------------------------------------------------------------------------------
 
 
@@ -54,6 +72,36 @@ def test_a_wish_is_an_annotation():
     sch.storage_align("Y", "Y", 1, 4, 0)
     sch.storage_align("Y", 0, 0, 16, 3)
     assert sch.get(sch.get_block("Y")).annotations == {"buffer_dim_align": [[0, 0, 16, 3], [0, 1, 4, 0]]}
+
+
+@pytest.mark.parametrize(
+    ("index_map", "axis"),
+    [(lambda i, j: (j, i), 1), (lambda i, j: (i // 8, j // 5, i % 8, j % 5), 2), (lambda i, j: (j // 2, j % 2, i), 2)],
+)
+def test_the_axis_of_a_wish_follows_a_new_layout(index_map, axis):
+    sch = Schedule(stages())
+    sch.storage_align("Y", 0, 0, 32, 8)
+    sch.transform_layout("Y", "Y", index_map)
+    assert sch.get(sch.get_block("Y")).annotations == {"buffer_dim_align": [[0, axis, 32, 8]]}
+
+
+def test_a_wish_for_an_axis_that_a_new_layout_lacks_is_told():
+    sch = Schedule(stages())
+    sch.storage_align("Y", 0, 0, 32, 8)
+    sch.storage_align("Y", 0, 1, 4, 0)
+    with pytest.warns(ScheduleWarning, match="the alignment of axis 0 of Y is gone: no axis of the new layout has"):
+        sch.transform_layout("Y", "Y", lambda i, j: (i * 5 + j // 2, j % 2))
+    assert sch.get(sch.get_block("Y")).annotations == {"buffer_dim_align": [[0, 1, 4, 0]]}
+
+
+def test_a_wish_for_rows_holds_in_planes_that_copies_fill_ahead(same_result):
+    program = loop_of_copies()
+    sch = Schedule(program)
+    sch.storage_align("Y", 0, 0, 32, 8)
+    sch.pipeline(sch.get_loops("Y")[0], 2)
+    copies = [line for line in sch.mod.script().splitlines() if "buffer_dim_align" in line]
+    assert [line.strip() for line in copies] == ['T.block_attr({"buffer_dim_align": [[0, 1, 32, 8]]})'] * 2
+    same_result(sch, program, ((16, 20), "float32"), ((16, 20), "float32"))
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
