@@ -33,7 +33,7 @@ def run(module: ir.Module) -> None:
         marked = [op for op in walk.ops(func.op) if COPIED_AHEAD in op.attributes]
         stores: dict[int, list[ir.Operation]] = {attrs.get(op, COPIED_AHEAD): [] for op in marked}
         for op in walk.ops(func.op):
-            alloc = Buffer(accessed_memref(op)).op if isa(op, StoreOp) else None
+            alloc = Buffer(accessed_memref(op)).root.op if isa(op, StoreOp) else None
             if alloc is not None and COPIED_AHEAD in alloc.attributes:
                 stores[attrs.get(alloc, COPIED_AHEAD)].append(op)
         for number, group in stores.items():
@@ -45,7 +45,7 @@ def _mark_all(stores: Sequence[ir.Operation], marked: Sequence[ir.Operation]) ->
     narrow: dict[str, ir.Operation] = {}
     wide = 0
     for op in stores:
-        name = Buffer(accessed_memref(op)).name
+        name = Buffer(accessed_memref(op)).root.name
         if _mark(op):
             wide += 1
         else:

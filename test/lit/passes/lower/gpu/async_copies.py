@@ -1,11 +1,11 @@
-# RUN: tir-opt %s --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-gpu-memory,tir-lower-gpu-axes,tir-lower-gpu-barriers,tir-lower-gpu-copy-groups{asynchronous=true},tir-lower-gpu-vectors,tir-lower-gpu-async-copies' 2>&1 | FileCheck %s
+# RUN: tir-opt %s --mlir-print-local-scope -p 'tir-lower-strides-align,tir-lower-blocks,tir-lower-gpu-memory,tir-lower-gpu-axes,tir-lower-gpu-barriers,tir-lower-gpu-copy-groups{asynchronous=true},tir-lower-gpu-vectors,tir-lower-strides,tir-lower-gpu-async-copies' 2>&1 | FileCheck %s
 
 
-# Four elements are one copy; two bytes are none.
+# Four elements are one copy, in padded rows too; two bytes are none.
 # CHECK: async_copies.py:{{.*}} what is copied to H is loaded and stored: an asynchronous copy is of 4, 8 or 16 bytes; vectorize the copy
 # CHECK: vector.load %arg0
 # CHECK-NOT: vector.extract
-# CHECK: vector.store {{.*}} {alignment = 16 : i64, nontemporal = true} : memref<2x256xf32, "shared">
+# CHECK: vector.store {{.*}} {alignment = 16 : i64, nontemporal = true} : memref<2x256xf32, strided<[264, 1]>, "shared">
 # CHECK: affine.store {{.*}} : memref<2x64xf16, "shared">
 # CHECK: nvvm.cp.async.commit.group
 @T.prim_func
@@ -21,6 +21,7 @@ def main(A: T.Buffer((10, 256), "float32"), C: T.Buffer((10, 64), "float16"), B:
                             vk = T.axis.opaque(10, k)
                             vt = T.axis.spatial(256, t * 4 + v)
                             T.where(k < 10)
+                            T.block_attr({"buffer_dim_align": [[0, 0, 512, 264]]})
                             S[vk % 2, vt] = A[vk, vt]
                 for t in T.thread_binding(64, thread="threadIdx.x"):
                     with T.block("H"):
