@@ -34,7 +34,7 @@ def main(
         for i, d in T.grid({rows}, {w}):
             with T.block("Qs"):
                 vh, vi, vd = T.axis.spatial({h}, h), T.axis.spatial({qs}, b * {rows} + i), T.axis.spatial({w}, d)
-                Qs[vh, vi, vd] = T.if_then_else(vi < {n} and vd < {d}, Q[vh, vi, vd], T.Cast("{dtype}", 0.0))
+                Qs[vh, vi, vd] = {query}
         for i in range({rows}):
             with T.block("start"):
                 vh, vi = T.axis.spatial({h}, h), T.axis.spatial({qs}, b * {rows} + i)
@@ -48,15 +48,11 @@ def main(
             for j, d in T.grid({columns}, {w}):
                 with T.block("Ks"):
                     vh, vj, vd = T.axis.spatial({h}, h), T.axis.spatial({ks}, t * {columns} + j), T.axis.spatial({w}, d)
-                    Ks[vh, vj, vd] = T.if_then_else(
-                        vj < {m} and vd < {d}, K[vh // {share}, vj, vd], T.Cast("{dtype}", 0.0)
-                    )
+                    Ks[vh, vj, vd] = {key}
             for j, d in T.grid({columns}, {w}):
                 with T.block("Vs"):
                     vh, vj, vd = T.axis.spatial({h}, h), T.axis.spatial({ks}, t * {columns} + j), T.axis.spatial({w}, d)
-                    Vs[vh, vj, vd] = T.if_then_else(
-                        vj < {m} and vd < {d}, V[vh // {share}, vj, vd], T.Cast("{dtype}", 0.0)
-                    )
+                    Vs[vh, vj, vd] = {value}
             for i, j, d in T.grid({rows}, {columns}, {w}):
                 with T.block("S"):
                     vh, vi = T.axis.spatial({h}, h), T.axis.spatial({qs}, b * {rows} + i)
@@ -147,9 +143,22 @@ def online_attention(
     score, tiles = f"S[vh, vi, vj] * T.float32({unit!r})", str(k_tiles)
     if causal:
         score = f"T.if_then_else(vj <= vi + {shift}, {score}, T.float32({HIDDEN}))"
-        if shift >= 0 and k_tiles > 1:  # no tiles above the diagonal
-            tiles = f"T.min({k_tiles}, (b * {rows} + {rows - 1 + shift}) // {columns} + 1)"
-    sizes = {"h": heads, "n": queries, "m": keys, "d": width, "g": groups, "share": heads // groups}
-    padded = {"qs": q_tiles * rows, "ks": k_tiles * columns, "w": -(-width // 16) * 16, "qt": q_tiles, "kt": k_tiles}
+        if shift >= 0 and k_tiles > 1:  # no tiles above the diagonal; the last queries may see one without keys
+            tiles = f"(b * {rows} + {rows - 1 + shift}) // {columns} + 1"
+            k_tiles = (q_tiles * rows - 1 + shift) // columns + 1
+    qs, ks, w, share = q_tiles * rows, k_tiles * columns, -(-width // 16) * 16, heads // groups
+    sizes = {"h": heads, "n": queries, "m": keys, "d": width, "g": groups}
+    padded = {"qs": qs, "ks": ks, "w": w, "qt": q_tiles, "kt": k_tiles}
+    operands = {
+        "query": _element("Q[vh, vi, vd]", dtype, vi=(queries, qs), vd=(width, w)),
+        "key": _element(f"K[vh // {share}, vj, vd]", dtype, vj=(keys, ks), vd=(width, w)),
+        "value": _element(f"V[vh // {share}, vj, vd]", dtype, vj=(keys, ks), vd=(width, w)),
+    }
     texts = {"score": score, "tiles": tiles, "dtype": dtype, "out": out_dtype, "rows": rows, "columns": columns}
-    return parse(_PROGRAM.format(**sizes, **padded, **texts))
+    return parse(_PROGRAM.format(**sizes, **padded, **operands, **texts))
+
+
+def _element(element: str, dtype: str, **sizes: tuple[int, int]) -> str:
+    """An element of a tile, 0 outside of its array. sizes: of the array and of its tiles, by index."""
+    inside = " and ".join(f"{index} < {size}" for index, (size, tiles) in sizes.items() if size != tiles)
+    return f'T.if_then_else({inside}, {element}, T.Cast("{dtype}", 0.0))' if inside else element

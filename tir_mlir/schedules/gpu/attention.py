@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, prod
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Buffer, dtypes, enter_context, funcs, loops_above
@@ -22,13 +24,15 @@ COPY_BYTES = 16
 _OPERANDS = ("float16", "bfloat16")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TileBlock:
-    """A block of the program: its own loops are those around no other block; the first one runs over rows."""
+    """A block of the program: its own loops are those around no other block; the first one runs over rows. `repeated`:
+    whether it is in the loop over tiles of keys."""
 
     handle: BlockHandle
     info: BlockInfo
     loops: tuple[LoopHandle, ...]
+    repeated: bool
 
     @property
     def name(self) -> str:
@@ -56,7 +60,13 @@ class TiledAttention:
             own = {b: sum(every.count(loop) == 1 for loop in loops) for b, loops in views.items()}
             shared = sum(every.count(loop) == len(blocks) for loop in views[blocks[0]])
         self.blocks = [
-            TileBlock(b, block_info(sch, b), tuple(sch.get_loops(b)[len(views[b]) - own[b] :])) for b in blocks
+            TileBlock(
+                b,
+                block_info(sch, b),
+                tuple(sch.get_loops(b)[len(views[b]) - own[b] :]),
+                len(views[b]) > own[b] + shared,
+            )
+            for b in blocks
         ]
         self.outer = sch.get_loops(blocks[0])[:shared]
         self.products = [block for block in self.blocks if self._multiplies(block)]
@@ -85,7 +95,7 @@ class TiledAttention:
         return [block for block in self.blocks if filled & {*block.written}]
 
     @property
-    def stages(self) -> list[TileBlock]:
+    def warp_blocks(self) -> list[TileBlock]:
         """What a warp computes in its registers."""
         return [block for block in self.blocks if block not in self.copies]
 
@@ -94,12 +104,12 @@ class TiledAttention:
         return extent_of(self.sch, self.products[0].loops[0]) or 0
 
     def scopes(self) -> list[tuple[TileBlock, int, str]]:
-        """Where a warp holds what the stages write first: block, number of the buffer, scope."""
+        """Where a warp holds what its blocks write first: block, number of the buffer, scope."""
         with enter_context():
             func = next(f for f in funcs(self.sch.executor.module) if f.name == self.function)
             known = {Buffer(value).name for value in func.args}
         found = []
-        for block in self.stages:
+        for block in self.warp_blocks:
             for number, region in enumerate(block.info.writes):
                 if region.buffer.name not in known:
                     found.append((block, number, self._scope(block, region)))
@@ -139,7 +149,7 @@ def is_tiled_attention(sch: Schedule, function: str) -> bool:
     return False
 
 
-def attention_tiles(sch: Schedule, gpu: GPU, function: str | None = None) -> None:
+def attention_tiles(sch: Schedule, gpu: GPU, function: str | None = None, stages: int = 2) -> None:
     """Schedule attention that is written in tiles, as `tir_mlir.examples.attention` writes it, for tensor cores.
 
         for h, b:                                 for h (blockIdx.y), b (blockIdx.x):
@@ -152,40 +162,48 @@ def attention_tiles(sch: Schedule, gpu: GPU, function: str | None = None) -> Non
             for i, d, j: X += P * Vs
           for i, d: O = X / L                       for i_0 (threadIdx.y): O = X / L
 
-    Any stages between and after the products: with masks, biases, other norms. Functions are approximate (annotation
-    "approximate"), division is by a reciprocal. Errors: ScheduleError for what are not two such products.
+    Any blocks between and after the products: with masks, biases, other norms. Functions are approximate (annotation
+    "approximate"), division is by a reciprocal. stages: of a pipeline of the loop over tiles of keys, whose copies are
+    that many less one tiles ahead, or fewer, as shared memory allows; 1: none. Errors: ScheduleError for what are not
+    two such products.
     """
     what = TiledAttention(sch, function)
-    if not gpu.has("mma"):
-        raise ScheduleError(f"{gpu.chip} has no mma.sync", fix="schedule for sm_80 or later")
-    if what.rows % WARP_ROWS or what.rows // WARP_ROWS * WARP > gpu.max_threads:
-        raise ScheduleError(
-            f"a tile of {what.rows} rows is not a whole number of warps of {WARP_ROWS} rows",
-            fix="tiles of 16, 32, 64 or 128 rows",
-        )
+    _check(what.rows, gpu)
     scopes = what.scopes()
     for loop, axis in zip(what.outer[::-1], ("blockIdx.x", "blockIdx.y", "blockIdx.z"), strict=False):
         sch.bind(loop, axis)
-    for block in what.copies:
-        _fill(sch, block, what.rows // WARP_ROWS)
-    warps = {block.name: sch.split(block.loops[0], [None, WARP_ROWS]) for block in what.stages}
+    sizes = {block: _fill(sch, block, what.rows // WARP_ROWS) for block in what.copies}
+    warps = {block.name: sch.split(block.loops[0], [None, WARP_ROWS]) for block in what.warp_blocks}
     for warp, _ in warps.values():
         sch.bind(warp, "threadIdx.y")
     for block, number, scope in scopes:
         sch.set_scope(block.handle, number, scope)
-    for block in what.stages:
+    for block in what.warp_blocks:
         if block not in what.products:
             sch.annotate(block.handle, "approximate", True)
             sch.annotate(block.handle, "reciprocal", True)
-    for block in what.products:
-        _multiply(sch, block, *warps[block.name])
+    units = [unit for block in what.products for unit in _blockize(sch, block, *warps[block.name])]
+    _copy_ahead(sch, len(what.outer), sizes, stages, gpu)
+    for part, intrinsic in units:
+        sch.tensorize(part, intrinsic)
 
 
-def _fill(sch: Schedule, block: TileBlock, warps: int) -> None:
+def _check(rows: int, gpu: GPU) -> None:
+    if not gpu.has("mma"):
+        raise ScheduleError(f"{gpu.chip} has no mma.sync", fix="schedule for sm_80 or later")
+    if rows % WARP_ROWS or rows // WARP_ROWS * WARP > gpu.max_threads:
+        raise ScheduleError(
+            f"a tile of {rows} rows is not a whole number of warps of {WARP_ROWS} rows",
+            fix="tiles of 16, 32, 64 or 128 rows",
+        )
+
+
+def _fill(sch: Schedule, block: TileBlock, warps: int) -> int:
     """Let all threads copy a tile to shared memory, in rows that are moved apart by 16 bytes; as many bytes at once if
-    rows in memory are multiples of them."""
+    rows in memory are multiples of them. Returns the bytes that the tile needs at most."""
     (region,) = block.info.writes
     lanes = COPY_BYTES * 8 // dtypes.bits(region.buffer.dtype)
+    *rows, columns = (extent_of(sch, loop) or 1 for loop in block.loops)
     loop = sch.fuse(*block.loops)
     even = all((read.buffer.shape[-1] or 1) % lanes == 0 for read in block.info.reads)
     _, y, x, vector = sch.split(loop, [None, warps, WARP, lanes])
@@ -197,10 +215,25 @@ def _fill(sch: Schedule, block: TileBlock, warps: int) -> None:
         sch.unroll(vector)
     sch.set_scope(block.handle, 0, "shared")
     sch.storage_align(block.handle, 0, -2, 2 * lanes, lanes)
+    return prod(rows) * (ceil(columns / lanes) + 1) * COPY_BYTES
 
 
-def _multiply(sch: Schedule, block: TileBlock, warp: LoopHandle, row: LoopHandle) -> None:
-    """Make a product of tiles one of `mma.sync`, its operands in fragments of a warp."""
+def _copy_ahead(sch: Schedule, outer: int, sizes: Mapping[TileBlock, int], stages: int, gpu: GPU) -> None:
+    """Let the copies of keys and values run as many tiles ahead as there is room. sizes: of tiles, in bytes."""
+    repeated = [block for block in sizes if block.repeated]
+    if not repeated:
+        return
+    tiles = sch.get_loops(repeated[0].handle)[outer]
+    room = (gpu.shared - sum(sizes.values())) // sum(sizes[block] for block in repeated)
+    planes = min(stages, extent_of(sch, tiles) or stages, 1 + room)
+    if planes > 1:
+        sch.pipeline(tiles, planes)
+
+
+def _blockize(
+    sch: Schedule, block: TileBlock, warp: LoopHandle, row: LoopHandle
+) -> list[tuple[BlockHandle | LoopHandle, str]]:
+    """Make a product of tiles a block of a warp, its operands in fragments. Returns what becomes which intrinsic."""
     left, right = block.operands  # in the order of the program: rows come with the first one
     columns, terms = (extent_of(sch, loop) or 0 for loop in block.loops[1:])
     terms_last = right.axes[-1] == left.axes[-1]
@@ -208,16 +241,13 @@ def _multiply(sch: Schedule, block: TileBlock, warp: LoopHandle, row: LoopHandle
     with enter_context():
         starts = block_view(sch, block.handle).init is not None
     inner = sch.blockize(row)
-    tensors = []
+    units: list[tuple[BlockHandle | LoopHandle, str]] = []
     for key, region in (("a", left), ("b", right)):
         number = block.info.reads.index(region)
         if not block_info(sch, inner).reads[number].buffer.storage_scope.startswith("mma."):
             load = sch.cache_read(inner, number, group[f"scope_{key}"])
             sch.compute_at(load, warp)
-            tensors.append((load, f"load_{key}"))
+            units.append((sch.get_loops(load)[-2], group[f"load_{key}"]))
     if starts:
-        init = sch.decompose_reduction(inner, warp)
-        sch.tensorize(init, group["init"])
-    for load, key in tensors:
-        sch.tensorize(sch.get_loops(load)[-2], group[key])
-    sch.tensorize(inner, group["compute"])
+        units.append((sch.decompose_reduction(inner, warp), group["init"]))
+    return [*units, (inner, group["compute"])]

@@ -50,10 +50,11 @@ def instructions(report) -> int:
 
 
 def test_fewer_instructions_than_triton():
-    """All in registers: without a conflict of banks, with two barriers a tile of keys."""
+    """All in registers: without a conflict of banks, with a barrier a tile of keys, whose copies run ahead."""
     report = check(2, 128, 128, 64)
-    assert instructions(report) < 0.8 * TRITON
+    assert instructions(report) < 0.85 * TRITON
     assert report.bank_conflicts == 0
+    assert report.instructions["cp.async.cg.shared.global"]
 
 
 @pytest.mark.nightly
