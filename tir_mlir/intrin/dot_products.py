@@ -90,16 +90,19 @@ def impl(b: T.handle, c: T.handle):
 """
 
 
-def dot_product(target: Target, left: str, right: str = "", sums: str = "int32", unpacked: bool = False) -> Dot | None:
+def dot_product(
+    target: Target, left: str, right: str = "", sums: str = "int32", unpacked: bool = False, widening: bool = False
+) -> Dot | None:
     """The best dot product of a target for operands of 8 or 16 bits; None for other types.
 
     right: default the type of the left one. An operand narrower than those of the instruction is widened; `int8` may
     also be shifted to `uint8`, see `is_shifted`. unpacked: whether the right operand is unpacked in registers.
+    widening: whether it may be stored narrower than the left one, and be widened in registers.
     """
     right = right or left
     for dot in INSTRUCTIONS:
         fits = dot.lanes == target.lanes(32) and dot.sums == sums and target.has(*dot.needs)
-        fits = fits and dot.unpacked == unpacked
+        fits = fits and dot.unpacked == unpacked and (widening or dot.widening is None)
         if fits and not target.features.intersection(dot.slow) and _takes(dot, left, right):
             return dot
     plain = None if unpacked else PLAIN.get(target.lanes(32))

@@ -19,7 +19,7 @@ llvm.func @{name}(%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr) -> i32 {{
   %first = llvm.insertelement %one, %none[%zero : i32] : {words}
   %all = llvm.shufflevector %first, %none {zeros} : {words}
   %x = llvm.bitcast %all : {words} to {elements}
-  %y = llvm.load %b {{alignment = {align} : i64}} : !llvm.ptr -> {elements}
+  %y = llvm.load %b {{alignment = {align_y} : i64}} : !llvm.ptr -> {elements_y}
   %old = llvm.load %c {{alignment = 4 : i64}} : !llvm.ptr -> {sums}
   {steps}
   llvm.store %new, %c {{alignment = 4 : i64}} : {sums}, !llvm.ptr
@@ -52,6 +52,9 @@ llvm.func @{name}(%c: !llvm.ptr, %b: !llvm.ptr) -> i32 {{
 """
 
 _MULTIPLY_PAIRS = """%sum = llvm.call_intrinsic "{instruction}"(%x, %y) : ({elements}, {elements}) -> {sums}
+  %new = llvm.add %old, %sum : {sums}"""
+_WIDEN_PAIRS = """%wide = llvm.sext %y : {elements_y} to {elements}
+  %sum = llvm.call_intrinsic "{instruction}"(%x, %wide) : ({elements}, {elements}) -> {sums}
   %new = llvm.add %old, %sum : {sums}"""
 _ACCUMULATE = (
     """%new = llvm.call_intrinsic "{instruction}"(%old, %x, %y) : ({sums}, {elements}, {elements}) -> {sums}"""
@@ -97,6 +100,7 @@ class Dot:
     left: the type of A, if it is not `dtype`.
     slow: instruction sets of CPUs on which it is slower than widened operands.
     unpacked: B is in registers, where it is unpacked from fewer bits.
+    widening: B is widened to the type of A in registers: the multiplies whose place that takes, a register of B.
     """
 
     instruction: str
@@ -110,6 +114,7 @@ class Dot:
     sums: str = "int32"
     slow: tuple[str, ...] = ()
     unpacked: bool = False
+    widening: float | None = None
 
     @property
     def left_dtype(self) -> str:
@@ -118,8 +123,8 @@ class Dot:
 
     @property
     def bits(self) -> int:
-        """The width of an element of A or B."""
-        return _BITS[self.dtype]
+        """The width of an element of A."""
+        return _BITS[self.left_dtype]
 
     @property
     def name(self) -> str:
@@ -146,7 +151,9 @@ class Dot:
             "word": f"i{bits * self.group}",
             "words": f"vector<{self.lanes}xi{bits * self.group}>",
             "zeros": [0] * self.lanes,
-            "elements": f"vector<{self.lanes * self.group}x{_MLIR.get(self.dtype, f'i{bits}')}>",
+            "elements": f"vector<{self.lanes * self.group}x{_MLIR.get(self.left_dtype, f'i{bits}')}>",
+            "elements_y": f"vector<{self.lanes * self.group}x{_MLIR.get(self.dtype, f'i{_BITS[self.dtype]}')}>",
+            "align_y": _BITS[self.dtype] // 8,
             "sums": f"vector<{self.lanes}x{_MLIR.get(self.sums, 'i32')}>",
             "instruction": self.instruction,
             "lanes": self.lanes,
@@ -169,6 +176,9 @@ PAIRS = "int16"  # x86 multiplies int8 only with saturation
 _BYTES = {"lanes": 16, "group": 4, "dtype": "int8", "left": "uint8", "steps": _ACCUMULATE}
 # the numbers of the lanes are the unsigned ones
 _TURNED = {**_BYTES, "dtype": "uint8", "left": "int8", "steps": _ACCUMULATE_TURNED, "unpacked": True}
+_WIDENED = {
+    "lanes": 8, "group": 2, "dtype": "int8", "left": PAIRS, "steps": _WIDEN_PAIRS, "spare": 1, "widening": 0.0,
+}  # fmt: skip
 INSTRUCTIONS = (
     Dot("llvm.x86.avx512.vpdpbusd.512", **_BYTES, needs=("avx512bw", "avx512vnni")),
     Dot("llvm.x86.avx512.vpdpbusd.256", **{**_BYTES, "lanes": 8}, needs=("avx2", "avxvnni")),
@@ -184,6 +194,9 @@ INSTRUCTIONS = (
         needs=("avx512bf16",),
         slow=("avx512fp16",),
     ),  # Intel's cores have half of the rate of widened FMAs
+    # without products of bytes, weights of bytes are widened in registers: 512 bits leave two units for all of it
+    Dot("llvm.x86.avx512.pmaddw.d.512", **{**_WIDENED, "lanes": 16, "widening": 1.0}, needs=("avx512bw",)),
+    Dot("llvm.x86.avx2.pmadd.wd", **_WIDENED, needs=("avx2",)),
     Dot("llvm.x86.avx512.vpdpwssd.512", 16, 2, PAIRS, _ACCUMULATE, needs=("avx512bw", "avx512vnni")),
     Dot("llvm.x86.avx512.pmaddw.d.512", 16, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("avx512bw",)),
     Dot("llvm.x86.avx512.vpdpwssd.256", 8, 2, PAIRS, _ACCUMULATE, needs=("avx2", "avxvnni")),
@@ -200,8 +213,10 @@ INSTRUCTIONS = (
 PLAIN = {lanes: Dot("", lanes, 1, "int16", _PLAIN, spare=1) for lanes in (1, 2, 4, 8, 16, 32, 64)}
 """The generic fallbacks, by lanes."""
 BY_NAME = {dot.name: dot for dot in (*INSTRUCTIONS, *PLAIN.values())}
-BY_LANES_NAME = {dot.lanes_name: dot for dot in BY_NAME.values() if dot.steps != _IN_RISCV and not dot.unpacked}
-BY_SUM_NAME = {dot.sum_name: dot for dot in INSTRUCTIONS if dot.left and not dot.unpacked}
+BY_LANES_NAME = {
+    dot.lanes_name: dot for dot in BY_NAME.values() if dot.steps not in (_IN_RISCV, _WIDEN_PAIRS) and not dot.unpacked
+}
+BY_SUM_NAME = {dot.sum_name: dot for dot in INSTRUCTIONS if dot.left.startswith("uint") and not dot.unpacked}
 
 
 def _builder(name: str) -> Builder:

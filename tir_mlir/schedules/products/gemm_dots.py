@@ -51,11 +51,14 @@ class DotTile:
     by_columns: bool
 
 
-def dot_for(what: Contraction, target: Target) -> Dot | None:
-    """The dot-product instruction for a product; None if the general schedule applies (other types, or few rows)."""
+def dot_for(what: Contraction, target: Target, packed: bool = False) -> Dot | None:
+    """The dot-product instruction for a product; None if the general schedule applies (other types, or few rows).
+
+    packed: callers pass the right operand in panels: it may then be widened in registers, else where it is packed."""
     if not what.plain or what.bits != 32 or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
         return None
-    return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
+    widening = packed or what.right.group > 0
+    return dot_product(target, what.left.dtype, what.right.dtype, what.dtype, widening=widening)
 
 
 def _pad(sch: Schedule, block: BlockHandle, what: Contraction, units: dict[str, int]) -> bool:
@@ -137,7 +140,7 @@ def dot_gemm(
 def dot_panels(what: Contraction, target: Target, threads: int) -> tuple[int, int]:
     """The width of the panels in which a product reads its right operand, and the group of terms, if callers can pass
     it so: the operands are those of an instruction and fill its vectors. (0, 0): they cannot."""
-    dot, n, k = dot_for(what, target), what.extent(what.n) or 0, what.extent(what.k) or 0
+    dot, n, k = dot_for(what, target, packed=True), what.extent(what.n) or 0, what.extent(what.k) or 0
     if dot is None or not what.is_unbatched or is_shifted(dot, what.left.dtype) or what.right.dtype != dot.dtype:
         return 0, 0
     width = tile(what, dot, target, threads).vectors * dot.lanes
@@ -157,8 +160,8 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> DotTile:
     m, n, k = (what.extent(a) or TYPICAL for a in (what.m, what.n, what.k))
 
     def cycles(rows: int, vectors: int) -> tuple[float, int, int]:
-        tiles = ceil(m / rows) * ceil(n / (vectors * dot.lanes))
-        return tiles * (0.5 + max(rows * vectors, rows + vectors) / 2), -rows * vectors, rows + vectors
+        tiles, widened = ceil(m / rows) * ceil(n / (vectors * dot.lanes)), vectors * (dot.widening or 0.0)
+        return tiles * (0.5 + max(rows * vectors + widened, rows + vectors) / 2), -rows * vectors, rows + vectors
 
     fits = [
         (rows, vectors)

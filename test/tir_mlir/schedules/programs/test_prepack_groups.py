@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tir_mlir import Schedule, schedules, te, topi
+from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.errors import ArgumentError
 from tir_mlir.schedules import WeightPanels
 from tir_mlir.target import named
@@ -55,6 +55,23 @@ def test_panels_of_groups_of_an_array():
 ], ids=["few rows", "columns that fill no vectors", "an odd sum", "signed bytes, which are shifted"])  # fmt: skip
 def test_where_groups_are_of_no_use_the_weight_stays(program):
     assert prepacked(program)[1] == {}
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+def test_bytes_are_widened_in_registers_where_products_are_of_pairs(target):
+    x, w = te.placeholder((21, 34), "uint8", name="X"), te.placeholder((96, 34), "int8", name="W")
+    sch = Schedule(te.create_prim_func([x, w, topi.matmul(x, w, transp_b=True, out_dtype="int32")]))
+    made = schedules.prepack(sch, "main", ["W"], target, 1)["W"]
+    assert (made.dtype, made.shape) == ("int8", (96 // made.width, 17, made.width, 2))
+    assert schedules.auto(sch, target, 1)["T_matmul"] == "gemm"
+    assert "dot_int16_int8" in sch.mod.script() and sch.verify()
+    if not named(target).as_cpu().runs_here:
+        return
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 256, (21, 34)).astype("uint8"), rng.integers(-128, 128, (96, 34)).astype("int8")
+    c = np.empty((21, 96), "int32")
+    build(sch, target=target)["main"](a, made.apply(b), c)
+    np.testing.assert_array_equal(c, a.astype("int32") @ b.T.astype("int32"))
 
 
 def widened_convolution(channels, dtype="int8"):
