@@ -62,12 +62,14 @@ class RangeInfo:
 
 @dataclass(frozen=True)
 class BufferInfo:
-    """A buffer: name, shape (None for symbolic extents), element type and storage scope."""
+    """A buffer: name, shape (None for symbolic extents), element type and storage scope. adjacent: whether elements of
+    the last dimension are adjacent in memory."""
 
     name: str
     shape: tuple[int | None, ...]
     dtype: str
     storage_scope: str
+    adjacent: bool = True
 
     def scope(self) -> str:
         return self.storage_scope
@@ -234,7 +236,8 @@ def info_of(view: Loop | Block | Func) -> Info:
 
 
 def _buffer(buffer: Buffer) -> BufferInfo:
-    return BufferInfo(buffer.name, tuple(buffer.shape), buffer.dtype, buffer.scope)
+    strides, _ = ir.MemRefType(buffer.value.type).get_strides_and_offset()
+    return BufferInfo(buffer.name, tuple(buffer.shape), buffer.dtype, buffer.scope, strides[-1:] in ([], [1]))
 
 
 def _range(low: Index, size: Index) -> RangeInfo:

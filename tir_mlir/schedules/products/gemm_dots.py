@@ -94,7 +94,7 @@ def dot_gemm(
     The instruction reduces `group` adjacent elements, so both operands are packed in such groups, converted to its
     operand type, and padded with zeros to full groups and vectors. Integers are exact, as int32 arithmetic is. A
     reduction of symbolic extent cannot be padded, as it may be empty. A right operand that callers pass packed, see
-    `prepack`, is read in place.
+    `prepack`, and a left one that has groups of the type as it is, are read in place.
     """
     plan = _free_tile(free, what, dot, target, tile(what, dot, target, threads))
     if what.right.group:
@@ -118,7 +118,8 @@ def dot_gemm(
     _compute_at(sch, [lhs], rows)
     _compute_at(sch, [rhs] if sums is None else [sums, rhs], columns)
     sharing = 1 if plan.by_columns else threads
-    pack_rows(sch, lhs, what, dot.group, threads if plan.by_columns else 1, in_rows)
+    if lhs is not None:
+        pack_rows(sch, lhs, what, dot.group, threads if plan.by_columns else 1, in_rows)
     if rhs is not None:
         pack_groups(sch, rhs, what, plan.vectors * dot.lanes, dot.group, sharing)
     if sums is not None:
@@ -201,16 +202,26 @@ def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: Do
 
 def _left_copy(
     sch: Schedule, block: BlockHandle, what: Contraction, dot: Dot
-) -> tuple[BlockHandle, BlockHandle | None]:
-    """The block that copies the left operand; if that shifts it, also the one that sums the columns of the right."""
+) -> tuple[BlockHandle | None, BlockHandle | None]:
+    """The block that copies the left operand, None if it is read in place; if that shifts it, also the one that sums
+    the columns of the right."""
     if not is_shifted(dot, what.left.dtype):
-        return copy_operand(sch, block, what.left), None
+        return None if _has_groups(sch, block, what, dot) else copy_operand(sch, block, what.left), None
     read = block_info(sch, block).reads[what.left.position].buffer.name
     padding = [p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes)]
     lhs, sums = sch.shift_operand(block, read)
     for producer in padding:
         sch.compute_inline(producer)
     return lhs, sums
+
+
+def _has_groups(sch: Schedule, block: BlockHandle, what: Contraction, dot: Dot) -> bool:
+    """Whether the left operand is an array with the adjacent terms, of the type, that an instruction takes."""
+    left, read = what.left, block_info(sch, block).reads[what.left.position]
+    is_given = str(read) == left.name and not any(
+        left.name in map(str, block_info(sch, p).writes) for p in sch.get_producers(block)
+    )
+    return is_given and read.buffer.adjacent and left.dtype == dot.left_dtype and left.axes[-1] == what.k
 
 
 def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, threads: int) -> None:

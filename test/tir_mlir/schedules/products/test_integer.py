@@ -248,3 +248,23 @@ for mod in (sch, parse({sch.mod.script()!r})):
     assert (c == 16 * 128 * 128).all()
 """
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+
+
+@pytest.mark.parametrize(("strides", "copied"), [("", False), (", strides=[96, 2]", True)])
+def test_rows_with_groups_of_the_type_are_read_in_place(strides, copied):
+    sch = Schedule(
+        parse(f"""
+@T.prim_func
+def main(a: T.handle, B: T.Buffer((48, 64), "int8"), C: T.Buffer((22, 64), "int32")):
+    A = T.match_buffer(a, (22, 48), "uint8"{strides})
+    for i, j, k in T.grid(22, 64, 48):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] += T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vk, vj])
+""")
+    )
+    schedules.gemm(sch, "C", target=AVX512_VNNI, threads=1)
+    assert "dot_uint8" in sch.mod.script() and ("A_global" in sch.mod.script()) == copied
+    assert sch.verify()
