@@ -8,7 +8,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.calls import callee_of
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, is_symbol, symbol_name
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, all_blocks, is_block, is_loop, is_symbol, symbol_name
 from tir_mlir.dialect.ir.op_views import AllocOp, CallOp, DataLoopOp, DivFOp, RsqrtOp, isa
 from tir_mlir.dialect.ir.size_products import value_of
 from tir_mlir.dialect.presburger import intervals
@@ -25,6 +25,12 @@ def work_of(func: ir.Operation, sizes: Mapping[str, int]) -> int:
     """An estimate of how often the innermost statements of a function run, given its shape variables. Elements of
     allocations count as well, since they are filled."""
     return _work(func.operation, {}, sizes)
+
+
+def terms_of(func: ir.Operation, sizes: Mapping[str, int]) -> int:
+    """The terms of the sums of all blocks of a function, given its shape variables: those of two sums add up."""
+    sums = [[it for it in block.iters if it.kind == "R"] for block in all_blocks(func)]
+    return sum(prod(_ends(it.extent, {}, sizes)[1] or 1 for it in iters) for iters in sums if iters)
 
 
 def _work(op: ir.Operation, box: intervals.ValueRanges, sizes: Mapping[str, int]) -> int:

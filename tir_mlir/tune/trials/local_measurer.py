@@ -17,7 +17,7 @@ from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import Func, enter_context, funcs
 from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.random_arguments import copy_aligned, random_arguments
-from tir_mlir.equivalence.work import work_of
+from tir_mlir.equivalence.work import terms_of, work_of
 from tir_mlir.processes.forked import End, Ending, run_forked
 from tir_mlir.processes.watch import gigabytes
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
@@ -250,12 +250,15 @@ def signature_of(built: Library, function: str) -> CallSignature:
 
 
 def sum_length(module: ir.Module, signature: CallSignature, sizes: Mapping[str, int]) -> int:
-    """How many terms a result is made of, at most: the iterations of the program by its elements written."""
+    """How many terms a result is made of, about: the iterations of the program by its elements written, or the terms of
+    the sums of its blocks, if they are more, as those of a norm, whose sums are of few elements."""
     with enter_context():
-        work = work_of(_func(module, signature.name).op, sizes)
+        func = _func(module, signature.name).op
+        work = work_of(func, sizes)
+        terms = terms_of(func, sizes)
     written = [p for p in signature.params if isinstance(p, BufferParam) and p.written]
     elements = max((int(np.prod(inputs.shape_of(p, sizes))) for p in written), default=1)
-    return max(1, work // max(1, elements))
+    return max(1, work // max(1, elements), terms)
 
 
 def _func(module: ir.Module, name: str) -> Func:

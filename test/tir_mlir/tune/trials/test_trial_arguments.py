@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from programs.parsed import parse
+from programs.short import each, program
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.dialect.ir import held_module
 from tir_mlir.equivalence.random_arguments import as_float, cast_to_dtype, copy_aligned, random_arguments
 from tir_mlir.tune.trials.local_measurer import signature_of, sum_length
 
@@ -93,6 +95,17 @@ def test_strides_are_those_of_the_parameter():
 def test_a_sum_has_as_many_terms_as_its_loop():
     module, of = signature(PRODUCT)
     assert 24 <= sum_length(module, of, {"n": 64}) <= 30
+
+
+def test_the_sum_of_a_norm_has_as_many_terms_as_a_row():
+    norm = program(
+        "A:4x96 B:4x96; S:4",
+        each("S i:4 k:96R", "S[vi] += A[vi, vk]", init="S[vi] = 0.0"),
+        each("B i:4 j:96", "B[vi, vj] = A[vi, vj] / S[vi]"),
+    )
+    module = held_module(norm)
+    of = signature_of(build(norm, cache=False), "")
+    assert sum_length(module, of, {}) == 96
 
 
 def test_a_program_of_two_functions_needs_a_name():
