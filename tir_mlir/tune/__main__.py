@@ -110,6 +110,8 @@ def _add_machine_options(group: argparse._ArgumentGroup) -> None:
                        help="board that runs candidates, by its name for ssh; with --target; repeatable")  # fmt: skip
     group.add_argument("--cluster", metavar="ADDRESS", help="scheduler of a dask cluster whose workers take part; "
                        "with --storage")  # fmt: skip
+    group.add_argument("--predict", action=argparse.BooleanOptionalAction, default=None,
+                       help="measure what is predicted to be fastest; default: where that saves time")  # fmt: skip
     group.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None,
                        help="live table; default: in a terminal")  # fmt: skip
 
@@ -179,7 +181,7 @@ def run_worker(args: argparse.Namespace) -> int:
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `tune.tune`. Raises TuneError for a space that is not there."""
     names = ("trials", "sampler", "seed", "work_dir", "storage", "resume", "target", "threads", "builders", "timeout",
-             "stop_after", "ssh", "progress")  # fmt: skip
+             "stop_after", "ssh", "predict", "progress")  # fmt: skip
     options = {name: getattr(args, name) for name in names}
     options["trials"] = PROGRAM_TRIALS if args.trials is None else args.trials
     space = load_object(args.space) if args.space else None
@@ -189,10 +191,11 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 def search_model(model: tuple[Graph, Sequence[Array] | None], args: argparse.Namespace) -> BestOfModel:
     """The search over a model. Raises TuneError for options that are not for models."""
-    for name in ("function", "space", "ssh", "cluster"):
+    of_programs = ("function", "space", "ssh", "cluster", "predict")
+    for name in of_programs:
         if getattr(args, name):
             raise TuneError(f"--{name} is for programs, not for models; fix: leave it out")
-    options = {name: value for name, value in options_of(args).items() if name not in ("space", "ssh", "cluster")}
+    options = {name: value for name, value in options_of(args).items() if name not in of_programs}
     if args.trials is None:
         del options["trials"]
     return tune_model(*model, **options)

@@ -14,7 +14,7 @@ from tir_mlir.tune.boards.board_pool import BoardPool
 from tir_mlir.tune.trials.job import Job, Measurer, TrialLimits, job_of
 from tir_mlir.tune.trials.outcome import Outcome, Status
 from tir_mlir.tune.trials.pool import TrialPool
-from tir_mlir.tune.trials.predicting_measurer import PredictingMeasurer
+from tir_mlir.tune.trials.predicting_measurer import CPUPredictor, PredictingMeasurer
 from tir_mlir.tune.trials.reference import Reference
 
 if TYPE_CHECKING:
@@ -73,6 +73,10 @@ class PoolLab:
             return _repeat_outcome(self._known[key])
         self._known[key] = started = self._submit(job)
         return started
+
+    def predict(self, schedule: Schedule) -> Future[Outcome]:
+        """Begin to predict how long a program takes on the CPU that it is for."""
+        return self.pool.submit(replace(self._job(schedule, None), reference=None, runner=CPUPredictor("")))
 
     def _submit(self, job: Job) -> Future[Outcome]:
         """Give a job to the pool, or to a board, if there are boards."""

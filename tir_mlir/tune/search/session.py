@@ -16,6 +16,7 @@ from tir_mlir.tune.search.candidates import Candidate
 from tir_mlir.tune.search.lab import Lab
 from tir_mlir.tune.search.ledger import DECISIONS, OUTCOME, Ledger
 from tir_mlir.tune.search.proposals import Proposals
+from tir_mlir.tune.search.screening import Screening
 from tir_mlir.tune.search.stages import SearchStage
 from tir_mlir.tune.spaces.deciders import Fixed
 from tir_mlir.tune.trials.outcome import Outcome, Status
@@ -95,9 +96,17 @@ class Session:
     """A search under way: what was tried, and what is running."""
 
     def __init__(
-        self, proposals: Proposals, ledger: Ledger, lab: Lab, budget: Budget, record: Recorder, listener: SearchListener
+        self,
+        proposals: Proposals,
+        ledger: Ledger,
+        lab: Lab,
+        budget: Budget,
+        record: Recorder,
+        listener: SearchListener,
+        screening: Screening | None = None,
     ):
         self.proposals, self.ledger, self.lab, self.budget = proposals, ledger, lab, budget
+        self.screening = screening or Screening(proposals)
         self._record, self.listener = record, listener
         self.results: list[TrialResult] = []
         self.interrupted = False
@@ -172,7 +181,7 @@ class Session:
         started = False
         while len(self._running) < self.budget.lanes and self._has_budget():
             self._enter_stage()
-            candidate = self.proposals.next_candidate()
+            candidate = self.screening.next_candidate(self._trials_left())
             if candidate is None and self._stage + 1 == len(self.stages):
                 break
             if candidate is None:  # of this block; the others may have some
@@ -201,7 +210,11 @@ class Session:
 
     def _has_budget(self) -> bool:
         late = self.budget.seconds is not None and time.monotonic() - self._start > self.budget.seconds
-        return not late and len(self.results) + len(self._running) + self._elsewhere < self.budget.trials
+        return not late and self._trials_left() > 0
+
+    def _trials_left(self) -> int:
+        """How many candidates are still to be started."""
+        return self.budget.trials - len(self.results) - len(self._running) - self._elsewhere
 
     def _wait_for_others(self) -> bool:
         """Whether trials of other processes are waited for: to learn what comes of them, or to take them up."""
@@ -241,6 +254,7 @@ class Session:
         self.proposals.tell(candidate, score)
         self.ledger.finish(candidate.number, score, as_attribute(result))
         self._record(candidate, result)
+        self.screening.decide(result)
         self._tell(result)
 
     def _tell(self, result: TrialResult) -> None:

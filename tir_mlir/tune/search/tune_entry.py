@@ -68,6 +68,7 @@ def tune(
     resume: bool = True,
     ssh: Sequence[str] = (),
     cluster: Any = None,
+    predict: bool | None = None,
     progress: bool | Progress | Callable[..., Any] | None = None,
 ) -> Best | BestOfModule:
     """Search for the best schedule of a program. Returns a `Best`, which prints as a table.
@@ -94,6 +95,8 @@ def tune(
     sizes: values of shape variables that are measured. resume: go on with what work_dir or storage has of this search;
     False: start again. progress: whether to show it; default: in a terminal. ssh: names of boards, as ssh takes them,
     on which candidates run; target is their CPU.
+    predict: whether four candidates are drawn for each that is measured, the ones that are predicted to be fastest;
+    default: on boards, if there is a core for each, and where measuring takes longer than building.
     cluster: a client of dask (`distributed.Client`); each of its workers takes part in the search while it runs, by a
     storage in PostgreSQL. Workers may come and go, and scheduler and database may be restarted.
 
@@ -107,7 +110,7 @@ def tune(
     options = Options(
         trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
         builders, wanted, threads, resume, dict(sizes or {}), _hosts(ssh, target),
-        card=card, ends_workers=cluster is not None,
+        card=card, ends_workers=cluster is not None, predict=predict,
     )  # fmt: skip
     if not isinstance(resume, bool):
         raise TuneError(f"resume is True or False, not {resume!r}")

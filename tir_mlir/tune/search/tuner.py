@@ -32,6 +32,7 @@ from tir_mlir.tune.search.lab import PoolLab, job_options
 from tir_mlir.tune.search.ledger import ENDED, Ledger, open_ledger
 from tir_mlir.tune.search.proposals import Proposals
 from tir_mlir.tune.search.samplers import sampler_of
+from tir_mlir.tune.search.screening import Screening
 from tir_mlir.tune.search.session import Budget, SearchListener, Session, TrialResult
 from tir_mlir.tune.search.stages import stages
 from tir_mlir.tune.search.study_settings import SETTINGS, StudySettings, text_of
@@ -39,7 +40,7 @@ from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.spaces.kernels import kernels
 from tir_mlir.tune.spaces.library import library
 from tir_mlir.tune.trials.pool import TrialPool
-from tir_mlir.tune.trials.predicting_measurer import predictor
+from tir_mlir.tune.trials.predicting_measurer import has_model, predictor
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -76,6 +77,8 @@ class Options:
     """The name of the space in the process that began the search; "": its own name."""
     card: str = ""
     """The GPU or the core for which times are predicted, as this machine has none; "": they are measured."""
+    predict: bool | None = None
+    """Whether candidates are ranked by predicted times before they are measured; None: where that saves time."""
     ends_workers: bool = False
     """Whether other processes are to leave the search when this one does."""
 
@@ -271,7 +274,16 @@ class Tuner:
     def _session(self, proposals: Proposals, ledger: Ledger) -> Session:
         options = self.options
         budget = Budget(options.trials, options.stop_after, builders_of(options.builders, options.ssh))
-        return Session(proposals, ledger, self.lab, budget, self._record, self.listener)
+        screening = Screening(proposals, self.lab.predict, self._is_screened())
+        return Session(proposals, ledger, self.lab, budget, self._record, self.listener, screening)
+
+    def _is_screened(self) -> bool | None:
+        """Whether candidates are ranked by predicted times; None: if measuring them takes longer than that."""
+        options = self.options
+        if options.card or (options.predict is None and not has_model(self.target)):
+            return False
+        few_boards = 0 < len(options.ssh) <= (os.cpu_count() or 1)  # each has a core that predicts while it measures
+        return True if few_boards and options.predict is None else options.predict
 
     def _enqueue_first_candidates(self, proposals: Proposals) -> None:
         """What to try before the sampler is asked: the defaults, then what was best for neighbors."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.prediction import Prediction, core_of, predict
 from tir_mlir.ptx.prediction.cards import find_card
@@ -111,6 +112,16 @@ def name_if_absent(target: AnyTarget | str | None) -> str:
         return "" if gpu.hindrance is None else find_card(None, gpu.capability).name
     cpu = resolved(target).as_cpu()
     return "" if cpu.runs_here else core_of(cpu).name
+
+
+def has_model(target: AnyTarget) -> bool:
+    """Whether times can be predicted for a CPU."""
+    if not target.is_cpu:
+        return False
+    try:
+        return bool(core_of(target.as_cpu()))
+    except BuildError:
+        return False
 
 
 def predictor(target: AnyTarget | str | None, name: str) -> PredictingMeasurer:
