@@ -26,7 +26,7 @@ from tir_mlir.graph.profiling.profile import Profile, profile
 from tir_mlir.graph.shipping.export_model import export_model
 from tir_mlir.graph.size_code import value
 from tir_mlir.graph.transforms.schedule_functions import schedule_notes, with_plain_schedules
-from tir_mlir.runtime.aligned_arrays import empty
+from tir_mlir.runtime.aligned_arrays import empty, empty_array_maker
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
@@ -277,7 +277,7 @@ def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[
         return partial(library.empty, shape, dtype=dtype)
     dtype = np.dtype("uint16" if type_.dtype == "bfloat16" else type_.dtype)
     if int(np.prod(shape)) * dtype.itemsize >= LARGE:
-        return partial(empty, shape, dtype)
+        return empty_array_maker(shape, dtype)
     return partial(np.empty, shape, dtype)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from ctypes import addressof, c_char
 from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING
@@ -27,14 +28,22 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32", align: int =
     multiples of `align` if their size is one. dtype: a NumPy type or its name; "bfloat16": its bits, as uint16.
     Raises ArgumentError for an align that is not a power of two, a negative extent, or an unknown type.
     """
-    extents = _extents(shape)
-    element = _element(dtype)
+    return empty_array_maker(shape, dtype, align)()
+
+
+def empty_array_maker(shape: int | Sequence[int], dtype: DTypeLike, align: int = LINE) -> Callable[[], np.ndarray]:
+    """A function that returns an `empty` array of this kind; what is asked is checked once, here."""
+    extents, element = _extents(shape), _element(dtype)
     if not isinstance(align, int) or align < 1 or align & (align - 1):
         raise ArgumentError(f"empty: align must be a power of two, in bytes, not {short_repr(align)}")
-    size = prod(extents) * element.itemsize
-    memory = np.empty(size + align, np.uint8)
-    start = -memory.ctypes.data % align
-    return memory[start : start + size].view(element).reshape(extents)
+    size, byte = prod(extents) * element.itemsize + align, np.dtype(np.uint8)
+
+    def make() -> np.ndarray:
+        memory = np.empty(size, byte)
+        start = -addressof(c_char.from_buffer(memory.data)) % align  # a fifth of the time of `memory.ctypes.data`
+        return np.ndarray(extents, element, memory, start)
+
+    return make
 
 
 def _extents(shape: int | Sequence[int]) -> tuple[int, ...]:
