@@ -145,7 +145,7 @@ FLOAT_FUNCTIONS = (
         linalg="linalg.tanh",
         torch="tanh",
         onnx="Tanh",
-        ulps=1.5,
+        ulps=1.2,
     ),
     _unary("tan", "The tangent of x, in radians.", _op("tan", math.tan, javascript=True), torch="tan", onnx="Tan"),
     _unary(

@@ -1,9 +1,9 @@
 """Lower exp, expm1, log, log1p, tanh, erf, sin and cos to polynomials, the same for scalars and vector lanes.
 
-Maximal error over all floats: for float32 exp and exp2 1.1 ulp, log 1, expm1, log1p, tanh and erf 1.5, sin and cos 1.6
-(next to their zeros at large numbers 3.5); for float64 exp 1.1, log1p 1.5, expm1 2. Argument reduction: Cody and Waite,
-Software Manual for the Elementary Functions (1980). Coefficients: S. Moshier, Cephes (logf, tanhf, sinf); those of exp
-and erf by the Remez algorithm, for this file.
+Maximal error over all floats: for float32 exp and exp2 1.1 ulp, log 1, tanh 1.2, expm1, log1p and erf 1.5, sin and cos
+1.6 (next to their zeros at large numbers 3.5); for float64 exp 1.1, log1p 1.5, expm1 2. Argument reduction: Cody and
+Waite, Software Manual for the Elementary Functions (1980). Coefficients: S. Moshier, Cephes (logf, tanhf, sinf); those
+of exp and erf by the Remez algorithm, for this file.
 """
 
 from __future__ import annotations
@@ -32,10 +32,15 @@ _ERF_32 = (
 )  # fmt: skip
 _SIN_32 = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COS_32 = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_HALF_PI_PARTS = (1.5703125, 4.825592041015625e-4, 1.2665987014770508e-6, 9.89530235528946e-10, 2.5633440682570896e-12)
-"""They add up to pi / 2. All but the last have eight bits, so that their products with integers of `_MOST_QUARTERS`
-are exact."""
+_FEW_QUARTERS = 2.0**8
+_HALF_PI_PARTS = (1.570770263671875, 2.6063062250614166e-05, 6.07710051e-11)
+"""They add up to pi / 2. All but the last have 16 bits, so that their products with integers below `_FEW_QUARTERS` are
+exact."""
 _MOST_QUARTERS = 2.0**16
+_FINE_HALF_PI_PARTS = (
+    1.5703125, 4.825592041015625e-4, 1.2665987014770508e-6, 9.89530235528946e-10, 2.5633440682570896e-12,
+)  # fmt: skip
+"""The same with 8 bits, of integers up to `_MOST_QUARTERS`."""
 _LOG2_ERFC_32 = (
     -1.69893664126e-3, 2.16345776845e-2, -1.28855239528e-1, -9.42725147353e-1, -1.61324647235, -3.52542356114e-3,
 )  # fmt: skip
@@ -74,20 +79,8 @@ def _bits(op: ir.Operation) -> int:
 def _exp(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """exp(x) = 2**n * exp(r) with r = x - n ln 2, |r| <= ln 2 / 2."""
     low, high = (-176.0, 100.0) if f.bits == 32 else (-1418.0, 720.0)  # of a masked score: 2**n is 0
-    shifted, value = _exp_parts(f, f.clamp_below(f.clamp_above(x, high), low), 2)
-    return _scale_by_exponent(f, value, shifted)
-
-
-def _exp_middle(f: FloatBuilder, x: ir.Value) -> ir.Value:
-    """exp(x) for |x| < 80, where 2**n is a normal number."""
-    shifted, value = _exp_parts(f, x, 1)
-    return f.mul(value, f.from_bits(f.whole_op("shli", f.to_bits(shifted), _mantissa(f)[0])))
-
-
-def _exp_parts(f: FloatBuilder, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
-    """n plus `biases` times the exponent bias in the low bits, and exp(r)."""
-    shifted, r = _exp_rest(f, x, biases)
-    return shifted, f.add(_exp_rise(f, r), 1.0)
+    shifted, r = _exp_rest(f, f.clamp_below(f.clamp_above(x, high), low), 2)
+    return _scale_by_exponent(f, _exp_rise(f, r), shifted)
 
 
 def _exp_rest(f: FloatBuilder, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
@@ -101,8 +94,7 @@ def _expm1(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """exp(x) - 1 = 2 * (h * (exp(r) - 1) + (h - 1 / 2)) with h = 2**(n - 1), which is finite where exp(x) is."""
     low, high, tiny = (-18.0, 89.0, 2.0**-25) if f.bits == 32 else (-40.0, 710.0, 2.0**-54)
     shifted, r = _exp_rest(f, f.clamp_below(f.clamp_above(x, high), low), 1)
-    mantissa, _ = _mantissa(f)
-    half = f.from_bits(f.whole_op("shli", f.whole_op("subi", f.to_bits(shifted), 1), mantissa))
+    half = _power_of_two(f, f.whole_op("subi", f.to_bits(shifted), 1))
     value = f.mul(f.fma(_exp_rise(f, r), half, f.sub(half, 0.5)), 2.0)
     return f.select(f.compare(f.magnitude(x), "olt", tiny), x, value)  # subnormals, and -0
 
@@ -110,7 +102,7 @@ def _expm1(f: FloatBuilder, x: ir.Value) -> ir.Value:
 def _exp2(f: FloatBuilder, x: ir.Value) -> ir.Value:
     x = f.clamp_below(f.clamp_above(x, 140.0), -254.0)
     shifted, n = _round_product(f, x, 1.0, 2)
-    return _scale_by_exponent(f, f.add(_exp_rise(f, f.mul(f.sub(x, n), log(2))), 1.0), shifted)
+    return _scale_by_exponent(f, _exp_rise(f, f.mul(f.sub(x, n), log(2))), shifted)
 
 
 def _exp_rise(f: FloatBuilder, r: ir.Value) -> ir.Value:
@@ -135,18 +127,21 @@ def _round_product(f: FloatBuilder, x: ir.Value, factor: float, biases: int) -> 
     return shifted, f.sub(shifted, large)
 
 
-def _scale_by_exponent(f: FloatBuilder, value: ir.Value, shifted: ir.Value) -> ir.Value:
-    """value * 2**n in two steps, so that n may exceed the range of normal exponents; rounds once.
+def _power_of_two(f: FloatBuilder, n: ir.Value) -> ir.Value:
+    """2**n of the bits of n plus the exponent bias."""
+    return f.from_bits(f.whole_op("shli", n, _mantissa(f)[0]))
+
+
+def _scale_by_exponent(f: FloatBuilder, rise: ir.Value, shifted: ir.Value) -> ir.Value:
+    """(1 + rise) * 2**n in two steps, so that n may exceed the range of normal exponents; scaling rounds once.
 
     For the least n that may be, minus twice the bias, both factors are 0: a product with 0 is exact, where one that
     underflows takes some 150 cycles on CPUs of Intel.
     """
-    mantissa, _ = _mantissa(f)
     both = f.to_bits(shifted)
     first = f.whole_op("shrui", both, 1)
-    for part in (first, f.whole_op("subi", both, first)):
-        value = f.mul(value, f.from_bits(f.whole_op("shli", part, mantissa)))
-    return value
+    scale = _power_of_two(f, first)
+    return f.mul(f.fma(rise, scale, scale), _power_of_two(f, f.whole_op("subi", both, first)))
 
 
 def _log(f: FloatBuilder, x: ir.Value) -> ir.Value:
@@ -194,13 +189,18 @@ def _log_ends(f: FloatBuilder, y: ir.Value, x: ir.Value) -> ir.Value:
 
 
 def _tanh(f: FloatBuilder, x: ir.Value) -> ir.Value:
-    """x + x**3 * P(x**2) near 0; 1 - 2 / (exp(2 |x|) + 1) elsewhere."""
-    size = f.magnitude(x)
-    square = f.mul(x, x)
-    near = f.fma(f.mul(f.polynomial(square, _TANH_32), square), x, x)
-    power = _exp_middle(f, f.mul(f.clamp_above(size, 10.0), 2.0))
-    far = f.with_sign(f.sub(1.0, f.div(f.constant(2.0), f.add(power, 1.0))), x)
-    return f.select(f.compare(size, "olt", 0.625), near, far)
+    """x + x**3 * P(x**2) near 0; 1 - 2 / (exp(2 |x|) + 1) elsewhere.
+
+    What n ln 2 is rounded by in exp is not subtracted: the quotient makes it less than an ulp.
+    """
+    size, square = f.magnitude(x), f.mul(x, x)
+    near = f.fma(f.mul(f.horner(square, _TANH_32), square), x, x)
+    most = f.clamp_above(size, 10.0)
+    shifted, n = _round_product(f, most, 2 / log(2), 1)
+    scale = _power_of_two(f, f.to_bits(shifted))
+    rise = _exp_rise(f, f.fma(n, -log(2), f.mul(most, 2.0)))
+    far = f.sub(1.0, f.div(f.constant(2.0), f.fma(rise, scale, f.add(scale, 1.0))))
+    return f.with_sign(f.select(f.compare(size, "olt", 0.625), near, far), x)
 
 
 def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
@@ -209,31 +209,64 @@ def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
     near = f.fma(f.horner(f.mul(x, x), _ERF_32), x, x)
     power = f.horner(size, _LOG2_ERFC_32)
     shifted, n = _round_product(f, power, 1.0, 1)
-    scale = f.from_bits(f.whole_op("shli", f.to_bits(shifted), _mantissa(f)[0]))
-    complement = f.mul(f.horner(f.sub(power, n), _EXP2_32), scale)
+    complement = f.mul(f.horner(f.sub(power, n), _EXP2_32), _power_of_two(f, f.to_bits(shifted)))
     return f.select(f.compare(size, "olt", 0.98), near, f.with_sign(f.sub(1.0, complement), x))
 
 
 def _sin(f: FloatBuilder, x: ir.Value) -> ir.Value:
-    """x itself near 0: its rest loses the sign of -0."""
-    value = _shifted_sine(f, x, 0)
-    return f.select(f.compare(f.magnitude(x), "olt", 2.0**-13), x, _call_if_large(f, "math.sin", x, value))
+    """sin(|x|) with the sign of x, also of -0."""
+    sign = f.whole_op("andi", f.to_bits(x), -(1 << 31))
+    return f.from_bits(f.whole_op("xori", f.to_bits(_shifted_sine(f, "math.sin", f.magnitude(x), 0)), sign))
 
 
 def _cos(f: FloatBuilder, x: ir.Value) -> ir.Value:
-    return _call_if_large(f, "math.cos", x, _shifted_sine(f, x, 1))
+    return _shifted_sine(f, "math.cos", f.magnitude(x), 1)
 
 
-def _shifted_sine(f: FloatBuilder, x: ir.Value, quarters: int) -> ir.Value:
-    """sin(x + quarters * pi / 2) with x = n * pi / 2 + r, |r| <= pi / 4: the sine or cosine of r, with a sign, by the
-    last two bits of n."""
+def _shifted_sine(f: FloatBuilder, name: str, size: ir.Value, quarters: int) -> ir.Value:
+    """sin(size + quarters * pi / 2). The greater the numbers, the more steps: a branch that few vectors take, and in it
+    one to the C library, where quarters cannot be counted exactly."""
+
+    def many() -> ir.Value:
+        value = _sine_of_rest(f, *_subtract_many_quarters(f, size), quarters)
+        return _compute_if_large(
+            f, size, _MOST_QUARTERS, value, lambda: ir.Operation.create(name, [f.type], [size]).results[0]
+        )
+
+    return _compute_if_large(f, size, _FEW_QUARTERS, _sine_of_rest(f, *_subtract_quarters(f, size), quarters), many)
+
+
+def _compute_if_large(
+    f: FloatBuilder, size: ir.Value, quarters: float, value: ir.Value, make: Callable[[], ir.Value]
+) -> ir.Value:
+    """A value, but what `make` emits where size has more than these quarters of a turn."""
+    is_small = f.compare(size, "olt", quarters * pi / 2 - 1)
+    return f.compute_where(f.logical_not(is_small), lambda: f.select(is_small, value, make()), value)
+
+
+def _subtract_quarters(f: FloatBuilder, x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """n above other bits, and r = x - n * pi / 2, |r| <= pi / 4, for n below `_FEW_QUARTERS`."""
     shifted, n = _round_product(f, x, 2 / pi, 0)
-    first, second, third, fourth, rest = (f.mul(n, part) for part in _HALF_PI_PARTS)
+    first, second, rest = (f.mul(n, part) for part in _HALF_PI_PARTS)
+    exact = f.sub(x, first)
+    near = f.sub(exact, second)
+    lost = f.sub(f.sub(exact, near), second)  # by rounding
+    return shifted, f.add(near, f.sub(lost, rest))
+
+
+def _subtract_many_quarters(f: FloatBuilder, x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The same for n up to `_MOST_QUARTERS`."""
+    shifted, n = _round_product(f, x, 2 / pi, 0)
+    first, second, third, fourth, rest = (f.mul(n, part) for part in _FINE_HALF_PI_PARTS)
     exact = f.sub(f.sub(x, first), second)
     near = f.sub(exact, third)
     nearer = f.sub(near, fourth)
-    lost = f.add(f.sub(f.sub(exact, near), third), f.sub(f.sub(near, nearer), fourth))  # by rounding
-    r = f.add(nearer, f.sub(lost, rest))
+    lost = f.add(f.sub(f.sub(exact, near), third), f.sub(f.sub(near, nearer), fourth))
+    return shifted, f.add(nearer, f.sub(lost, rest))
+
+
+def _sine_of_rest(f: FloatBuilder, shifted: ir.Value, r: ir.Value, quarters: int) -> ir.Value:
+    """sin(r + (n + quarters) * pi / 2): the sine or cosine of r, with a sign, by the last two bits of n + quarters."""
     square = f.mul(r, r)
     sine = f.fma(f.mul(f.horner(square, _SIN_32), square), r, r)
     cosine = f.fma(f.mul(f.horner(square, _COS_32), square), square, f.fma(square, -0.5, f.constant(1.0)))
@@ -241,15 +274,6 @@ def _shifted_sine(f: FloatBuilder, x: ir.Value, quarters: int) -> ir.Value:
     value = f.select(f.whole_equal(f.whole_op("andi", turns, 1), 0), sine, cosine)
     sign = f.whole_op("shli", f.whole_op("andi", turns, 2), 30)
     return f.from_bits(f.whole_op("xori", f.to_bits(value), sign))
-
-
-def _call_if_large(f: FloatBuilder, name: str, x: ir.Value, value: ir.Value) -> ir.Value:
-    """A value, but that of the C library where x is too large for its quarters to be counted exactly."""
-    is_small = f.compare(f.magnitude(x), "olt", _MOST_QUARTERS * pi / 2 - 1)
-    called = f.compute_where(
-        f.logical_not(is_small), lambda: ir.Operation.create(name, [f.type], [x]).results[0], value
-    )
-    return f.select(is_small, value, called)
 
 
 _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {

@@ -87,6 +87,7 @@ def test_compiled_code_is_within_the_error_that_the_record_says(name, computed):
         return
     with np.errstate(over="ignore"):
         rounded = exact.astype("float32")
+    np.testing.assert_array_equal(np.signbit(got[rounded == 0]), np.signbit(rounded[rounded == 0]))
     special = ~np.isfinite(rounded) | ~np.isfinite(got)
     np.testing.assert_array_equal(got[special], rounded[special])
     unit = np.spacing(np.maximum(np.abs(rounded), np.finfo("float32").tiny)).astype("float64")

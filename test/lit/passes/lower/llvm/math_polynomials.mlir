@@ -19,8 +19,8 @@ func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
 // A scalar goes the same way.
 // CHECK-LABEL: func.func @scalar
 // CHECK-NOT: math.tanh
-// CHECK: math.copysign {{.*}} : f32
 // CHECK: arith.select {{.*}} : f32
+// CHECK: math.copysign {{.*}} : f32
 func.func @scalar(%x: f32) -> f32 {
   %y = math.tanh %x : f32
   return %y : f32
@@ -41,6 +41,22 @@ func.func @log1p(%x: f64, %v: vector<4xf32>) -> (f64, vector<4xf32>) {
   %y = math.log1p %x : f64
   %s = math.log1p %v : vector<4xf32>
   return %y, %s : f64, vector<4xf32>
+}
+
+// -----
+
+// The sine of a large number takes more steps, behind a branch, and of a very large one the C library.
+// CHECK-LABEL: func.func @sine
+// CHECK: %[[LARGE:.*]] = vector.reduction <or>
+// CHECK: scf.if %[[LARGE]]
+// CHECK: %[[VERY:.*]] = vector.reduction <or>
+// CHECK: scf.if %[[VERY]]
+// CHECK: math.sin
+// CHECK: else
+// CHECK-NOT: math.sin
+func.func @sine(%v: vector<4xf32>) -> vector<4xf32> {
+  %s = math.sin %v : vector<4xf32>
+  return %s : vector<4xf32>
 }
 
 // -----
