@@ -59,6 +59,7 @@ class CpuRules:
             fixed = program.unfusible_blocks(name, HEAVY) | (
                 set(program.blocks) - {name} if program.follows_attention(name) else set()
             )
+            fixed |= {m.info.name for m in program.reductions(name, fixed) if len(m.info.writes) > 1}  # argmax
             if program.reductions(name, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
             if not sch.get_producers(block):

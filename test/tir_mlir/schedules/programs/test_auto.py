@@ -10,7 +10,7 @@ from programs.parsed import parse
 from programs.rowwise import chain, layer_norm, reduced, softmax
 from programs.short import each, main, nest, program, under
 
-from tir_mlir import Schedule, build, schedules, te
+from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.script import tir as T
 
@@ -181,3 +181,16 @@ def test_a_producer_without_loops():
                 C[vi] = C[vi] + A[vi, vj] * B[vi, vj]
 
     picked(filled)
+
+
+def test_a_search_for_a_position_is_no_pass_of_a_row():
+    x = te.placeholder((5, 70), name="X")
+    at = topi.argmax(x, axis=1, dtype="int64")
+    program = te.create_prim_func([x, at])
+    sch = Schedule(program)
+    found = picked(program)
+    assert list(found.values()) == ["reduction", "elementwise"], found
+    a, got = RNG.integers(0, 9, (5, 70)).astype("float32"), np.zeros(5, "int64")
+    schedules.auto(sch, threads=1)
+    build(sch)(a, got)
+    np.testing.assert_array_equal(got, a.argmax(1))
