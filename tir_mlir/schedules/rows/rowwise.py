@@ -14,6 +14,7 @@ from tir_mlir.schedules.block_queries import (
     extent_of,
     extents,
     is_contiguous,
+    is_copy,
     iters,
     last_axis,
     loops_by_iter,
@@ -113,13 +114,19 @@ def _split_iter(position: int, factor: int) -> Callable[..., tuple[IntExpr, ...]
 
 
 def _inline(sch: Schedule, block: BlockHandle, rows: list[str], fixed: Collection[str], free: Free) -> None:
-    """Inline elementwise blocks that have a single consumer; if free, any of them, or none."""
+    """Inline elementwise blocks that have a single consumer or copy elements in order; if free, any, or none."""
     for member in reversed(with_producers(sch, block, fixed)[:-1]):
         row_iters = member.own_iters(rows)
         if member.reduces or not row_iters or len(row_iters) == len(member.info.iter_vars):
             continue
-        if free.flag(f"inline_{member.info.name}", member.readers == 1):
+        if free.flag(f"inline_{member.info.name}", member.readers == 1 or _copies_in_order(sch, member)):
             inline(sch, member.block)
+
+
+def _copies_in_order(sch: Schedule, member: Member) -> bool:
+    """Whether a block stores what it loads, and reads adjacent elements along the last axis of what it writes."""
+    info, lane = member.info, last_axis(member.info)
+    return lane is not None and is_copy(sch, member.block) and is_contiguous(info.reads[0], extents(info), [lane])
 
 
 class RowwiseSchedule:

@@ -112,12 +112,13 @@ def test_axes_of_a_row_become_one_loop_if_the_last_is_short():
     assert sch.verify()
 
 
-def test_the_sums_of_a_group_are_computed_once_and_two_of_their_axes_are_one_loop():
+def test_the_sums_of_a_group_are_computed_once_in_place_and_two_of_their_axes_are_one_loop():
     x = te.placeholder((1, 6, 5, 20), name="x")
     sch = Schedule(te.create_prim_func([x, topi.nn.group_norm(x, None, None, 2)]))
     schedules.layer_norm(sch, "T_group_norm", threads=1)
     row, *_, lane = sch.get_loops("T_group_norm_sum_update")
     assert sch.get(row).extent == 2 and sch.get(lane).extent == 100
+    assert "T_group_split" not in sch.mod.script()
     assert sch.verify()
 
 
