@@ -320,14 +320,17 @@ class Gemm:
             in_place = self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = sch.split(i, [None, ceil(plan.mc / plan.mr), plan.mr])
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
-        sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
+        blocks = [j_0, *([] if k_0 is None else [k_0])]
+        once = k_0 is not None and self._shares_once()
+        sch.reorder(*batch, *([i_0, *blocks] if once else [*blocks, i_0]), j_1, i_1, k, i_2, j_2)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
         packs_rhs = what.must_pack or self.free.flag("pack_right", packs_right(what, plan, self.target))
         packs_lhs = what.left.must_copy or self.free.flag("pack_left", packs_left(what, plan, self.target))
         if what.right.name != self.packed and packs_rhs:
-            pack_right(sch, what, plan, parts, k_0 or j_0, self.threads)
+            whole = batch[-1] if batch else None
+            pack_right(sch, what, plan, parts, whole if once else blocks[-1], self.threads)
         if what.left.name != self.packed and packs_lhs:
-            pack_left(sch, what, plan, parts, i_0, self.target.lanes(what.left.bits))
+            pack_left(sch, what, plan, parts, blocks[-1] if once else i_0, self.target.lanes(what.left.bits))
         sch.unroll(i_2)
         sch.vectorize(j_2)
         sch.decompose_reduction(parts, k)
@@ -340,6 +343,13 @@ class Gemm:
             place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
             sch.parallel(i_0)
+
+    def _shares_once(self) -> bool:
+        """Whether threads start once, each for its rows, and not for each block of the sum: the right operand is packed
+        as a whole, in half of L3."""
+        what = self.what
+        n, k = (what.extent(a) or LARGE for a in (what.n, what.k))
+        return self.threads > 1 and 2 * n * k * what.bits // 8 <= self.target.l3
 
     def _loops(self, block: BlockHandle) -> tuple[list[LoopHandle], LoopHandle, LoopHandle, LoopHandle]:
         what = self.what

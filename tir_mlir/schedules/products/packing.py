@@ -62,9 +62,9 @@ def exceeds_l2(what: Contraction, target: Target) -> bool:
 
 
 def pack_right(
-    sch: Schedule, what: Contraction, plan: Tiles, block: BlockHandle, loop: LoopHandle, threads: int
+    sch: Schedule, what: Contraction, plan: Tiles, block: BlockHandle, loop: LoopHandle | None, threads: int
 ) -> None:
-    """Pack the right operand into panels of nr columns."""
+    """Pack the right operand into panels of nr columns, at a loop; None: as a whole."""
     pack(sch, what, what.right, what.n, plan.nr, block, loop, threads)
 
 

@@ -10,6 +10,7 @@ from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.prediction.thread_shares import parallel_regions
 from tir_mlir.schedules.products.gemm_panels import BLOCKS
 from tir_mlir.target import Target
 
@@ -63,6 +64,18 @@ def test_threads_share_the_rows(target):
 def test_threads_share_the_columns_where_they_divide_evenly():
     sch = check(product(150, 256, 90), [(150, 90), (90, 256), (150, 256)], target=WIDE, threads=2)
     assert "for j_0 in T.parallel(8)" in sch.mod.script()
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("n", [40, 65])
+def test_threads_start_once_where_a_sum_is_split(left, n):
+    """In place of for each part of the sum, as the right operand is packed as a whole."""
+    m, k, target = 61, 150, replace(SMALL, l3=1 << 20)
+    run = lambda a, b: (a.T if left else a) @ b  # noqa: E731
+    shapes = [(k, m) if left else (m, k), (k, n), (m, n)]
+    sch = check(product(m, n, k, left_turned=left), shapes, run, target=target, threads=2)
+    regions = parallel_regions(sch.mod.mlir)
+    assert "C_rf" in sch.mod.script() and [region.entries for region in regions] == [1] * len(regions)
 
 
 def test_a_long_reduction_is_split_into_panels():
