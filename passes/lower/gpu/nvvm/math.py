@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import pi
 
 from mlir import ir
+from mlir.dialects import scf
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import dtypes, walk
@@ -57,11 +58,11 @@ def _lower_op(op: ir.Operation) -> ir.Value:
         return _compute_in_double(op, lambda g, values: power(g, *values))
     if f.bits in (32, 64) and isa(op, Atan2Op):
         return _compute_in_double(op, lambda g, values: atan2(g, *values))
+    if isa(op, RemFOp):
+        return _compute_in_double(op, lambda g, values: remainder(g, *values))
     name = (op.name in OPS and OPS[op.name].c) or op.name.removeprefix("math.")
     narrow = ", or compute it in float32" if f.bits == 64 else ""
     fix = f"write it with exp, log, sqrt and arithmetic{narrow}"
-    if name == "fmod":
-        fix = "write it as x - T.trunc(x / y) * y, which rounds twice"
     raise LoweringError(f"{location_text(op)}: {name} of {dtypes.to_name(type_)} has no code for a GPU; fix: {fix}")
 
 
@@ -295,6 +296,44 @@ def power(f: FloatBuilder, x: Value, y: Value) -> Value:
     signed = f.select(is_integer, signed, f.select(below, f.select(finite, float("nan"), value), signed))
     signed = f.select(f.compare(y, "oeq", 0.0), 1.0, signed)
     return f.select(f.compare(x, "oeq", 1.0), 1.0, signed)
+
+
+# --- remainders -------------------------------------------------------------------------------------------------------
+
+_QUOTIENT = 2.0**50
+"""Quotients below have no fraction that is lost."""
+
+
+def remainder(f: FloatBuilder, x: Value, y: Value) -> Value:
+    """The exact remainder of |x| / |y|, with the sign of x: what is left when multiples of t = 2**(50 n) |y|, the
+    largest below |x|, are taken away again and again. A quotient that is rounded up leaves less than 0, to which t is
+    added; each of these results is a multiple of the last digit of t, and so exact."""
+    size, by = _math(f, "absf", x), _math(f, "absf", y)
+    has_result = _both(f.compare(size, "olt", float("inf")), f.compare(by, "ogt", 0.0))
+    left = f.select(has_result, size, 0.0)
+
+    def take_away(a: Value) -> Value:
+        t = _repeat(by, lambda t: f.compare(f.div(a, t), "oge", _QUOTIENT), lambda t: f.mul(t, _QUOTIENT))
+        rest = _math(f, "fma", f.mul(_math(f, "trunc", f.div(a, t)), -1.0), t, a)
+        return f.select(f.compare(rest, "olt", 0.0), f.add(rest, t), rest)
+
+    left = _repeat(left, lambda a: _both(has_result, f.compare(a, "oge", by)), take_away)
+    return f.select(has_result, _math(f, "copysign", left, x), float("nan"))
+
+
+def _both(a: Value, b: Value) -> Value:
+    return ir.Operation.create("arith.andi", [a.type], [a, b]).results[0]
+
+
+def _repeat(start: Value, goes_on: Callable[[Value], Value], change: Callable[[Value], Value]) -> Value:
+    """`value = start; while goes_on(value): value = change(value)`."""
+    loop = scf.WhileOp([start.type], [start])
+    (before, after) = (region.blocks.append(start.type) for region in loop.regions)
+    with ir.InsertionPoint(before):
+        scf.condition(goes_on(before.arguments[0]), [before.arguments[0]])
+    with ir.InsertionPoint(after):
+        scf.yield_([change(after.arguments[0])])
+    return loop.results[0]
 
 
 UNARY: dict[str, Callable[[FloatBuilder, Value], Value]] = {

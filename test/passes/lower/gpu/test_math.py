@@ -86,3 +86,21 @@ def test_angles_of_all_quadrants():
 def test_half_precision_is_rounded_once():
     a = RNG.uniform(-3, 3, 128).astype("float16")
     np.testing.assert_array_equal(result("T.exp(A[v])", a, a), np.exp(a.astype("float64")).astype("float16"))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_remainders_are_exact(dtype):
+    """Of numbers of all sizes, quotients near integers among them, and at the ends."""
+    info = np.finfo(dtype)
+    ends = [0.0, -0.0, math.inf, -math.inf, math.nan, info.max, info.smallest_subnormal, info.tiny, 1.0, -3.0]
+    a, b = (x.astype(dtype).ravel()[:80] for x in np.meshgrid(ends, ends))
+    with np.errstate(all="ignore"):
+        sizes = 2.0 ** RNG.uniform(math.log2(info.tiny), math.log2(info.max), (2, 24))
+        some = (RNG.uniform(1, 2, 24) * sizes[0]).astype(dtype), (RNG.uniform(1, 2, 24) * sizes[1]).astype(dtype)
+        near = (some[1] * RNG.integers(1, 1000, 24)).astype(dtype)
+    x, y = np.concatenate([a, some[0], near]), np.concatenate([b, some[1], some[1]])
+    with np.errstate(all="ignore"):
+        expected = np.fmod(x, y)
+    actual = result("T.fmod(A[v], B[v])", x, y)
+    np.testing.assert_array_equal(actual, expected)
+    assert np.array_equal(np.signbit(actual)[expected == expected], np.signbit(expected)[expected == expected])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from harness.fix_rows import each_of
 from harness.kernel_fixes import KernelRow
@@ -39,10 +37,6 @@ ROWS = [
               "in float32",
               (lambda: mapped("T.exp(A[vi] * T.log(A[vi] * A[vi] + T.float64(1)))", "float64"),
                lambda: mapped('T.cast(T.pow(T.cast(T.abs(A[vi]), "float32"), T.float32(1.5)), "float64")', "float64"))),
-    *[KernelRow(f"a remainder of {dtype}", partial(mapped, f"T.fmod(A[vi], T.{dtype}(3))", dtype),
-                f"fmod of {dtype} has no code for a GPU; fix: write it as x - T.trunc(x / y) * y, which rounds twice",
-                (partial(mapped, f"A[vi] - T.trunc(A[vi] / T.{dtype}(3)) * T.{dtype}(3)", dtype),))
-      for dtype in ("float32", "float64")],
     KernelRow("bfloat16 in OpenCL C", lambda: mapped("A[vi]", "bfloat16"),
               "OpenCL C has no type for bf16; fix: compute in another type", (lambda: mapped("A[vi]", "float32"),),
               target=OPENCL, accepts=in_opencl),
