@@ -231,16 +231,17 @@ class Group:
         return self._reduce_in_warp(list(choice.results), lanes)
 
     def _tree(self, values: list[ir.Value], inner: Sequence[Loop], count: int) -> list[ir.Value]:
-        """Combine in shared memory, until one is left."""
+        """Combine in shared memory, until one is left. Adjacent threads use adjacent elements."""
         slots = self._alloc_shared(values, self._size(self.axes))
-        linear_index = self._linear(inner)
-        start = self._linear([axis for axis in self.axes if axis not in inner]) * count
-        _store(values, slots, start + linear_index)
+        linear_index, others = self._linear(inner), [axis for axis in self.axes if axis not in inner]
+        apart = self._size(others) if others[:1] == self.axes[:1] else 1  # elements between those that combine
+        start = self._linear(others) * (1 if others[:1] == self.axes[:1] else count)
+        _store(values, slots, start + linear_index * apart)
         for offset, conditions in _pairs(linear_index, count, self.combination.commutes):
             body = create.guard(conditions).regions[0].blocks[0]
             with create.at_end(body):
-                pair = [_load(slots, start + linear_index), _load(slots, start + linear_index + offset)]
-                _store(self.combination.combine(*pair), slots, start + linear_index)
+                pair = [_load(slots, start + (linear_index + n) * apart) for n in (0, offset)]
+                _store(self.combination.combine(*pair), slots, start + linear_index * apart)
         return _load(slots, start)
 
     def _alloc_shared(self, values: Sequence[ir.Value], count: int) -> list[ir.Value]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
-from tir_mlir.schedules.block_queries import block_info, block_view, has_conditional_values
+from tir_mlir.schedules.block_queries import block_info, block_view, has_conditional_values, widest_bits
 from tir_mlir.schedules.gpu.matrices import ProductBlock, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
 from tir_mlir.schedules.gpu.reduction import reduction
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
 
 GROUP = 4
-"""Rows and columns of a group of sums: a thread reads as many numbers at once from shared memory."""
-PADDING = 4
-"""Numbers between the rows of a transposed tile, so that threads that write a column use different banks."""
+"""Rows and columns of a group of sums, and numbers between the rows of a transposed tile: a thread reads as many from
+shared memory at once, and threads that write a column use different banks. Half as many of 8 bytes."""
 SEGMENT = 8
 """Words of a row that a warp copies at once: 32 bytes, a sector."""
 WORD = 4
@@ -42,11 +41,12 @@ class BlockTile:
     k: int
     rows: int
     columns: int
+    group: int = GROUP
 
     @property
     def groups(self) -> tuple[int, int]:
         """The groups of a thread along rows and columns."""
-        return self.m // (self.rows * GROUP), self.n // (self.columns * GROUP)
+        return self.m // (self.rows * self.group), self.n // (self.columns * self.group)
 
     @property
     def threads(self) -> int:
@@ -103,6 +103,8 @@ def product(
         if parts > 1:
             _product_of_parts(sch, block, gpu, axes, parts)
             return
+    if widest_bits(block_info(sch, block)) > 32:
+        tile = replace(tile, group=GROUP // 2)
     what = as_matrices(sch, block, axes)
     multiples = {"b": 1, "m": tile.m, "n": tile.n, "k": tile.k * word}
     reads = [str(r) for r in block_info(sch, block).reads]
@@ -121,7 +123,7 @@ def product(
     outer = sch.get_loops(back)
     store_inside(sch, back, kept)
     merge_epilogue(sch, back, epilogue)
-    _vectorize_stores(sch, back, outer[-1])
+    _vectorize_stores(sch, back, outer[-1], tile.group)
     for name, side in ((left, tile.m), (right, tile.n)):
         _share(sch, block, name, what, side, tile, k0, kept, word)
     sch.decompose_reduction(block, k0)
@@ -149,7 +151,7 @@ def _has_bytes(info: BlockInfo) -> bool:
 
 def _lay_out_sums(sch: Schedule, what: ProductBlock, back: BlockHandle, tile: BlockTile) -> None:
     """The sums by block, thread, group and position in the group: those of a thread are together."""
-    rows, columns = tile.rows * GROUP, tile.columns * GROUP
+    rows, columns = tile.rows * tile.group, tile.columns * tile.group
     order = [role for role in what.roles if role != "k"]
 
     def digits(*index: IntExpr) -> tuple[IntExpr, ...]:
@@ -157,8 +159,8 @@ def _lay_out_sums(sch: Schedule, what: ProductBlock, back: BlockHandle, tile: Bl
         i, j = by_role["m"], by_role["n"]
         batch = (by_role["b"],) if "b" in by_role else ()
         return (
-            *batch, i // tile.m, j // tile.n, i % rows // GROUP, j % columns // GROUP,
-            i % tile.m // rows, i % GROUP, j % tile.n // columns, j % GROUP,
+            *batch, i // tile.m, j // tile.n, i % rows // tile.group, j % columns // tile.group,
+            i % tile.m // rows, i % tile.group, j % tile.n // columns, j % tile.group,
         )  # fmt: skip
 
     sch.transform_block_layout(back, digits)
@@ -169,8 +171,8 @@ def _bind(sch: Schedule, what: ProductBlock, tile: BlockTile, word: int) -> tupl
     """Split and bind the loops. Returns those over tiles of terms and over their words, and the innermost thread."""
     m, n = tile.groups
     loops = what.loops(sch)
-    i0, i1, i2, i3 = sch.split(loops["m"], [None, m, tile.rows, GROUP])
-    j0, j1, j2, j3 = sch.split(loops["n"], [None, n, tile.columns, GROUP])
+    i0, i1, i2, i3 = sch.split(loops["m"], [None, m, tile.rows, tile.group])
+    j0, j1, j2, j3 = sch.split(loops["n"], [None, n, tile.columns, tile.group])
     k0, k1, *bytes_ = sch.split(loops["k"], [None, tile.k, word] if word > 1 else [None, tile.k])
     batch = [loops["b"]] if "b" in loops else []
     sch.reorder(*batch, i0, j0, i2, j2, k0, k1, i1, i3, j1, j3, *bytes_)
@@ -181,11 +183,11 @@ def _bind(sch: Schedule, what: ProductBlock, tile: BlockTile, word: int) -> tupl
     return k0, k1, j2
 
 
-def _vectorize_stores(sch: Schedule, back: BlockHandle, loop: LoopHandle) -> None:
-    """Store 4 sums at once where rows of the result are multiples of 4 long, so that all of them are inside or none."""
+def _vectorize_stores(sch: Schedule, back: BlockHandle, loop: LoopHandle, group: int) -> None:
+    """Store a group of sums at once where rows of the result are multiples of it, so that all are inside or none."""
     info = block_info(sch, back)
     row = info.writes[0].buffer.shape[-1]
-    if row is not None and row % GROUP == 0:
+    if row is not None and row % group == 0:
         sch.vectorize(loop)
 
 
@@ -211,7 +213,7 @@ def _share(
     sch.compute_at(copy, at)
     if terms_last:
         sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-1], i[-2]))
-        sch.storage_align(copy, 0, len(region.axes) - 2, WARP, PADDING)
+        sch.storage_align(copy, 0, len(region.axes) - 2, WARP, tile.group)
     fused = sch.fuse(*_by_segments(sch, copy, tile.k if terms_last else 0))
     _, y, x, vector = sch.split(fused, [None, tile.rows, tile.columns, lanes])
     sch.bind(y, "threadIdx.y")
@@ -230,7 +232,7 @@ def _share_words(
     rank = len(block_info(sch, copy).writes[0].axes)
     if terms_last:
         sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-1] // word, i[-2], i[-1] % word))
-        sch.storage_align(copy, 0, rank - 2, WARP * word, PADDING * word)
+        sch.storage_align(copy, 0, rank - 2, WARP * word, tile.group * word)
     else:
         sch.transform_layout(copy, ("write", 0), lambda *i: (*i[:-2], i[-2] // word, i[-1], i[-2] % word))
     fused = sch.fuse(*_by_segments(sch, copy, terms if terms_last else 0, SEGMENT * word))

@@ -104,8 +104,7 @@ def tensor_core_product(
         sch.compute_at(shared, k_0)
         row = depth if last else tile.block["ab".index(name)]
         _copy(sch, shared, tile, row)
-        if bits(dtype) == 16 or (bits(dtype) == 8 and last):  # `ldmatrix` loads it
-            sch.swizzle(shared, 0)
+        sch.swizzle(shared, 0)
         loads.append(load)
     sch.reverse_compute_at(back, warp)
     store_inside(sch, back, kept)

@@ -96,3 +96,18 @@ def test_options_of_cpus(options):
         ScheduleError, match=f"{next(iter(options))} is for CPUs, and sm_80 is a GPU; fix: leave it out"
     ):
         schedules.auto(Schedule(kinds.broadcast(4, 4)), "sm_80", **options)
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize(("target", "dtype", "out"), [
+    ("sm_75", "float64", "float64"), ("sm_80", "float64", "float64"), ("sm_80", "int8", "int32"),
+])  # fmt: skip
+@pytest.mark.parametrize("turned", [False, True])
+def test_tiles_have_no_bank_conflicts(target, dtype, out, turned):
+    _, report = run(kinds.product(64, 64, 32, dtype=dtype, out=out, right_turned=turned), target=target)
+    assert report.bank_conflicts == 0
+
+
+def test_parts_of_column_sums_are_in_different_banks():
+    _, report = run(kinds.column_sums(512, 64))
+    assert report.bank_conflicts == 0

@@ -33,8 +33,17 @@ func.func @no_code(%x: f64) -> f64 {
 
 // -----
 
+// What is left of the dividend, until it is less than the divisor.
+// CHECK-LABEL: func.func @remainder
+// CHECK: %[[X:.*]] = arith.extf %{{.*}} : f32 to f64
+// CHECK: %[[LEFT:.*]] = scf.while
+// CHECK: scf.while
+// CHECK: llvm.call_intrinsic "llvm.fma"
+// CHECK: arith.truncf %{{.*}} : f64 to f32
 func.func @remainder(%x: f32) -> f32 {
-  // expected-error @+1 {{fmod of float32 has no code for a GPU}}
+  %p = arith.remf %x, %x : f32
+  return %p : f32
+}
   %p = arith.remf %x, %x : f32
   return %p : f32
 }
