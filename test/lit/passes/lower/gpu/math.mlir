@@ -44,6 +44,3 @@ func.func @remainder(%x: f32) -> f32 {
   %p = arith.remf %x, %x : f32
   return %p : f32
 }
-  %p = arith.remf %x, %x : f32
-  return %p : f32
-}
