@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -106,11 +107,20 @@ class LayerError:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The layers that `calibrate` rounded, the largest error first, and why others were kept in float32."""
+    """The layers that `calibrate` rounded, by name, and why others were kept in float32.
 
-    layers: tuple[LayerError, ...] = ()
-    kept: dict[str, str] = field(default_factory=dict)
-    method: str = "min-max"
+    measure: computes the errors, for which a model is built and run.
+    """
+
+    names: tuple[str, ...]
+    kept: dict[str, str]
+    method: str
+    measure: Callable[[], Sequence[LayerError]] = field(repr=False)
+
+    @cached_property
+    def layers(self) -> tuple[LayerError, ...]:
+        """The error of each layer, the largest first; measured when it is first read."""
+        return tuple(sorted(self.measure(), key=lambda layer: -layer.relative)) if self.names else ()
 
     def worst(self, count: int = 1) -> list[str]:
         """The names of the layers with the largest errors, such as `keep` takes."""
@@ -121,10 +131,10 @@ class Calibration:
         return [(x.name, f"{x.relative:.2e}", f"{x.largest:.2e}", f"{x.scale:.3g}", str(x.zero)) for x in self.layers]
 
     def __len__(self) -> int:
-        return len(self.layers)
+        return len(self.names)
 
     def __repr__(self) -> str:
-        lines = [f"{len(self.layers)} layers in 8 bits, ranges by {self.method}"]
+        lines = [f"{len(self)} layers in 8 bits, ranges by {self.method}"]
         lines += _table(_LAYERS, self.rows(), numbers=(1, 2, 3, 4)) if self.layers else []
         return "\n".join([*lines, *(f"kept: {name}: {why}" for name, why in self.kept.items())])
 

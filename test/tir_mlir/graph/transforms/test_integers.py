@@ -194,6 +194,15 @@ def test_attention_that_is_kept_remains_one_operator():
     assert "R.nn.attention" in eight.script() and [*eight.calibration.kept.values()] == ["it was not chosen"]
 
 
+def test_errors_of_layers_are_measured_when_they_are_read(monkeypatch):
+    graph, x = biased("dense")
+    built = []
+    monkeypatch.setattr(Graph, "build_model", lambda *a, call=Graph.build_model, **k: built.append(a) or call(*a, **k))
+    told = graph.calibrate([x], threads=1).calibration
+    assert len(told) == 1 and told.names == ("w",) and len(built) == 1
+    assert told.worst() == ["w"] and "1 layers in 8 bits" in repr(told) and len(built) == 2
+
+
 @pytest.mark.nightly
 def test_activations_of_int8_have_zero_points():
     graph, x = biased("dense")
