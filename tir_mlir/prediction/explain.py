@@ -39,11 +39,12 @@ _WIDTHS = ((512, r"%zmm"), (256, r"%ymm"), (128, r"%xmm"))
 @dataclass(frozen=True)
 class SpeedReport:
     """prediction: the numbers. names: of each of its loops, the loops of the program that it is. advice: what limits,
-    and what would help. Printed, it is a table."""
+    and what would help. reasons: why a ready-made schedule chose its sizes. Printed, it is a table."""
 
     prediction: Prediction
     names: Sequence[str]
     advice: Sequence[str]
+    reasons: Sequence[str] = ()
 
     def __str__(self) -> str:
         p = self.prediction
@@ -55,7 +56,8 @@ class SpeedReport:
                 lines.append(_row(name, loop))
         data = [f"{_short(t.bytes)}B from {t.level} in {_cycles(t.cycles)}" for t in p.traffic]
         lines += ["", "data: " + ", ".join(data), *(_region(region, p) for region in p.regions)]
-        return "\n".join([*lines, f"limit: {p.limit}", *(f"  {text}" for text in self.advice)])
+        lines += [f"limit: {p.limit}", *(f"  {text}" for text in self.advice)]
+        return "\n".join([*lines, *(["sizes:"] if self.reasons else []), *(f"  {text}" for text in self.reasons)])
 
     __repr__ = __str__
 
@@ -65,13 +67,16 @@ def explain_speed(program: object, target: str | AnyTarget = "llvm", threads: in
     here: its machine code is simulated (llvm-mca), and its traffic between caches is counted. See `predict`.
 
     Per loop: iterations in a call, cycles of one, what limits it, the least cycles by each limit; of the thread that
-    has most of them. Per parallel loop: how many threads it keeps busy. Raises BuildError.
+    has most of them. Per parallel loop: how many threads it keeps busy. Of a Schedule also
+    why `tir_mlir.schedules` chose its tiles. Raises BuildError.
     """
     prediction = predict(program, target, threads)
     module = held_module(program)
     assert module is not None  # predict has one
     nests = loop_nests(share_of_a_thread(module, prediction.threads))
-    return SpeedReport(prediction, [name_of(loop.code, nests) for loop in prediction.loops], _advice(prediction))
+    names = [name_of(loop.code, nests) for loop in prediction.loops]
+    reasons = [reason for step in getattr(program, "history", ()) for reason in step.reasons]
+    return SpeedReport(prediction, names, _advice(prediction), reasons)
 
 
 def _threads(number: int) -> str:

@@ -90,6 +90,7 @@ class Executor(HandleTable):
         self._detail = detail
         self._debug = debug
         self.refused: list[RefusedStep] = []
+        self.reasons: list[str] = []  # of a ready-made schedule for its next step
         register(self._owner, self)
 
     @property
@@ -121,6 +122,7 @@ class Executor(HandleTable):
             "_values": dict(self._values),
             "history": list(self.history),
             "refused": list(self.refused),
+            "reasons": list(self.reasons),
             "_undone": dict(self._undone),
             "names": dict(self.names),
             "trace": self.trace.copy(),
@@ -300,6 +302,8 @@ class Executor(HandleTable):
         if decision is not None:
             self.trace.decisions[instruction] = decision
         spent = 1e3 * (perf_counter() - user.start)
+        reasons = () if instruction.kind.is_pure else tuple(self.reasons)
+        self.reasons = self.reasons[len(reasons) :]
         self.history.append(
             HistoryEntry(
                 number,
@@ -313,6 +317,7 @@ class Executor(HandleTable):
                 first=user.first,
                 lost=lost,
                 facts=facts,
+                reasons=reasons,
             )
         )
 

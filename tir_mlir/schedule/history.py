@@ -66,6 +66,7 @@ class HistoryEntry:
     first: index of the first entry of the same user call, as looking up a block by name is a step of its own.
     lost: ids of the loops and blocks that the step removed.
     facts: what was proved of this program, as sentences.
+    reasons: why a ready-made schedule chose its sizes, in words, at the first step that uses them.
     """
 
     number: int
@@ -79,6 +80,7 @@ class HistoryEntry:
     first: int
     lost: tuple[int, ...] = ()
     facts: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def before(self) -> ir.Module:

@@ -41,6 +41,11 @@ def attempt(sch: Schedule, steps: Callable[[], R]) -> R | None:
         return None
 
 
+def give_reasons(sch: Schedule, name: str, reasons: Sequence[str]) -> None:
+    """Say why the sizes of the schedule of a block are what they are; `explain_speed` shows it."""
+    sch.executor.reasons += [f"{name}: {reason}" for reason in reasons]
+
+
 CHUNKS_PER_THREAD = 4
 """The number of iterations per thread at which load imbalance is negligible."""
 

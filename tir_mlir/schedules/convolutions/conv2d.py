@@ -23,7 +23,7 @@ from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tile
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.operand_types import store_as
-from tir_mlir.schedules.steps import all_or_nothing, merge_epilogue, parallelize, place_epilogue
+from tir_mlir.schedules.steps import all_or_nothing, give_reasons, merge_epilogue, parallelize, place_epilogue
 from tir_mlir.target import Target, chosen
 from tir_mlir.target.work_cost import product_cycles, worth_threads
 
@@ -66,6 +66,7 @@ def conv2d(
     padding = find_pads(sch, block, what)
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
+        give_reasons(sch, block_info(sch, block).name, () if free else plan.why)
         Conv2d(sch, block, what, plan, threads, target.lanes(what.bits), epilogue).run(padding)
     else:
         padding = depthwise(sch, block, what, target, threads, options, epilogue, padding)

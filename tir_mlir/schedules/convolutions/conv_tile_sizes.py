@@ -8,7 +8,7 @@ from math import ceil, prod
 from tir_mlir.schedules.convolutions.convolution import Convolution
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.free_products import free_tile
-from tir_mlir.schedules.products.tile_sizes import register_tile
+from tir_mlir.schedules.products.tile_sizes import kept_in, register_tile, room
 from tir_mlir.target import Target
 
 UNROLLED = 8
@@ -24,6 +24,7 @@ class ConvTiles:
     depth: iterations of the longest reduction per pass.
     panels: number of panels, of nr columns each, packed at once.
     unrolled: the maximum number of unrolled reduction steps.
+    why: in words.
     """
 
     mr: int
@@ -31,6 +32,7 @@ class ConvTiles:
     depth: int
     panels: int
     unrolled: int = UNROLLED
+    why: tuple[str, ...] = ()
 
 
 def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles:
@@ -43,15 +45,17 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     if n is not None and n < lanes:
         lanes = 1 << max(0, n - 1).bit_length()
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
-    mr, vectors = register_tile(m, n, lanes, target, panel=what.panel)
-    nr = vectors * lanes
+    tile = register_tile(m, n, lanes, target, panel=what.panel)
+    mr, nr = tile.rows, tile.vectors * lanes
     step = nr * size * window  # bytes of a panel per iteration of the longest reduction
     if (
         0 < what.panel <= nr and deep and deep * step <= target.l2
     ):  # read in place: each panel remains in L2 for all rows
-        return ConvTiles(mr, nr, deep, 1)
-    depth = _dividing_tile(deep, max(1, target.l1 * 2 // 3 // step))
-    return ConvTiles(mr, nr, depth, _even_tile(n and ceil(n / nr), max(1, target.l2 // 2 // (depth * step)), threads))
+        return ConvTiles(mr, nr, deep, 1, why=(tile.why, f"panel of {deep} channels, read in place, in L2"))
+    depth = _dividing_tile(deep, max(1, room(target, "l1") // step))
+    panels = _even_tile(n and ceil(n / nr), max(1, room(target, "l2") // (depth * step)), threads)
+    parts = (("l1", f"panel of {depth} channels", depth * step), ("l2", f"{panels} panels", panels * depth * step))
+    return ConvTiles(mr, nr, depth, panels, why=(tile.why, *(kept_in(target, *part) for part in parts)))
 
 
 def free_conv_tiles(free: Free, what: Convolution, plan: ConvTiles, target: Target) -> ConvTiles:

@@ -13,8 +13,8 @@ from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.operand_types import store_as
 from tir_mlir.schedules.products.contraction import Contraction, num_elements
 from tir_mlir.schedules.products.dequantization import LaneSplit, is_along, lane_split, shared_steps, source
-from tir_mlir.schedules.products.tile_sizes import STREAMS
-from tir_mlir.schedules.steps import inline, place_epilogue
+from tir_mlir.schedules.products.tile_sizes import STREAMS, RegisterTile, StepCost, register_tile
+from tir_mlir.schedules.steps import give_reasons, inline, place_epilogue
 from tir_mlir.target import Target
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def few_rows_dots(
     uneven = distance % order.width and order.width % distance if distance else True
     if shared == 1 or uneven or (distance > 1 and distance % dot.group) or k % order.block:
         return False
-    FewRowsDots(sch, block, what, producer, dot, order, _tile(what, order, target), threads).run()
+    tile = _tile(what, order, target)
+    give_reasons(sch, what.out, [tile.why])
+    FewRowsDots(sch, block, what, producer, dot, order, tile, threads).run()
     return True
 
 
@@ -81,10 +83,10 @@ class FewRowsDots:
 
     def __init__(
         self, sch: Schedule, block: BlockHandle, what: Contraction, producer: BlockHandle, dot: Dot, order: StoredOrder,
-        tile: tuple[int, int], threads: int,
+        tile: RegisterTile, threads: int,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.producer, self.dot = sch, block, what, producer, dot
-        self.order, self.tile, self.threads = order, tile, threads
+        self.order, self.tile, self.threads = order, (tile.rows, tile.vectors), threads
 
     def run(self) -> None:
         sch, what, dot = self.sch, self.what, self.dot
@@ -186,25 +188,24 @@ class FewRowsDots:
         sch.tensorize(group, self.dot.sum_name)
 
 
-def _tile(what: Contraction, order: StoredOrder, target: Target) -> tuple[int, int]:
+def _unpacking(held: int, spare: int, instructions: float) -> StepCost:
+    """A step of a tile whose columns are one number each, in vectors along the sum: all instructions count, those that
+    unpack or dequantise the vectors of a column as well."""
+    return StepCost(
+        held=held, spare=spare, most_vectors=STREAMS, padded=True, alike=1.0,
+        cycles=lambda rows, columns: rows * columns + rows + instructions * columns,
+        prefers=lambda rows, columns: (rows, columns),
+    )  # fmt: skip
+
+
+def _tile(what: Contraction, order: StoredOrder, target: Target) -> RegisterTile:
     """Rows and columns of the tile with the fewest instructions, whose accumulators, the vectors unpacked for its
     columns, a loaded one and two constants fit in registers. One row, of weights that come from memory, takes them in
     the order of memory: 3 times as fast as eight columns at once on Zen 4."""
     m, n = (what.extent(a) or LARGE for a in (what.m, what.n))
     if m == 1 and n * (what.extent(what.k) or LARGE) // order.shared > target.l2:
-        return 1, 1
-
-    def cost(tile: tuple[int, int]) -> float:
-        rows, columns = tile
-        return ceil(m / rows) * ceil(n / columns) * (rows * columns + rows + UNPACK / 2 * columns)
-
-    fits = [
-        (rows, columns)
-        for rows in range(1, STREAMS + 1)
-        for columns in range(1, STREAMS + 1)
-        if rows * columns + order.shared * columns + 3 <= target.registers
-    ]
-    return min(fits, key=cost)
+        return RegisterTile(1, 1, "tile of 1 x 1: weights come from memory, in its order")
+    return register_tile(m, n, 1, target, _unpacking(order.shared, 3, UNPACK / 2))
 
 
 FEW_ROWS = 64
@@ -243,7 +244,10 @@ def few_rows_gemm(
     i, j, *steps = sch.get_loops(parts)[len(what.batch) :]
     lanes, inner = steps[plan.lanes], [] if plan.shared is None else [steps[plan.shared]]
     k_0, *between = (x for n, x in enumerate(steps) if n not in (plan.lanes, plan.shared))
-    mr, nr = _free_tile(free, what, target)
+    m, n = (what.extent(a) or LARGE for a in (what.m, what.n))
+    tile = register_tile(m, n, 1, target, _unpacking(1, 2, DEQUANTIZE))
+    give_reasons(sch, what.out, () if free else [tile.why])
+    mr, nr = _free_tile(free, what, target, tile)
     i_0, i_1 = sch.split(i, [None, mr])
     piece = even_tile(what.extent(what.n) or LARGE, LARGE, nr, threads)
     j_0, j_1, j_2 = sch.split(j, [None, ceil(piece / nr), nr])
@@ -276,27 +280,8 @@ def _spread(sch: Schedule, block: BlockHandle, what: Contraction, plan: LaneSpli
     )  # fmt: skip
 
 
-def _free_tile(free: Free, what: Contraction, target: Target) -> tuple[int, int]:
+def _free_tile(free: Free, what: Contraction, target: Target, tile: RegisterTile) -> tuple[int, int]:
     """Rows and columns of the tile, sampled if they are free."""
-    mr, nr = _register_tile(what, target)
-    nr = free.choice("tile_columns", range(1, STREAMS + 1), nr)
+    mr, nr = tile.rows, free.choice("tile_columns", range(1, STREAMS + 1), tile.vectors)
     most = max(1, min(STREAMS, (target.registers - 2 - nr) // nr))
     return free.choice("tile_rows", range(1, min(most, what.extent(what.m) or LARGE) + 1), min(mr, most)), nr
-
-
-def _register_tile(what: Contraction, target: Target) -> tuple[int, int]:
-    """Rows and columns of the tile with the fewest instructions, whose accumulators, one vector of each column and one
-    of a row fit in registers."""
-    m, n = (what.extent(a) or LARGE for a in (what.m, what.n))
-
-    def cost(tile: tuple[int, int]) -> float:
-        rows, columns = tile
-        return ceil(m / rows) * ceil(n / columns) * (rows * columns + rows + DEQUANTIZE * columns)
-
-    fits = [
-        (rows, columns)
-        for rows in range(1, STREAMS + 1)
-        for columns in range(1, STREAMS + 1)
-        if rows * columns + columns + 2 <= target.registers
-    ]
-    return min(fits, key=cost)

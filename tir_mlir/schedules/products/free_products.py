@@ -10,13 +10,11 @@ from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.gemm_panels import Panels
-from tir_mlir.schedules.products.tile_sizes import Tiles
+from tir_mlir.schedules.products.tile_sizes import MOST_VECTORS, Tiles
 from tir_mlir.target import Target
 
 MOST_ROWS = 12
 """The maximum number of rows of a free tile."""
-MOST_VECTORS = 4
-"""The maximum number of vectors of a row of a free tile."""
 PASSES = (1, 2, 3, 4, 6, 8)
 """Candidates for the number of passes over the reduction."""
 SHORTEST = 128
@@ -66,8 +64,9 @@ def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, thr
     block = free.choice("block", blocks, plan.block)
     prefetch = free.flag("prefetch", plan.prefetch)
     return replace(
-        plan, mr=mr, nr=nr, kc=kc, steps=steps, packed=packed, by_columns=by_columns, block=block, prefetch=prefetch
-    )
+        plan, mr=mr, nr=nr, kc=kc, steps=steps, packed=packed, by_columns=by_columns, block=block, prefetch=prefetch,
+        why=(),
+    )  # fmt: skip
 
 
 def free_tiles(free: Free, what: Contraction, plan: Tiles, target: Target) -> Tiles:

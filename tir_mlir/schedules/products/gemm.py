@@ -40,6 +40,7 @@ from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.steps import (
     CHUNKS_PER_THREAD,
     all_or_nothing,
+    give_reasons,
     inline,
     merge_epilogue,
     parallelize,
@@ -281,6 +282,7 @@ def _tiled_gemm(
         plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)
         plan = free_tiles(free, what, plan, target) if free else plan
         result = packing(plan)
+        give_reasons(sch, what.out, () if free else plan.why)
         Gemm(sch, block, what, plan, target, threads, packed, free, epilogue).run()
     return result
 

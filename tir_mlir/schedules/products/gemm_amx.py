@@ -22,7 +22,7 @@ from tir_mlir.schedules.products.grouped_packing import (
     lay_out_rows,
     vectorize_rows,
 )
-from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, merge_epilogue
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, give_reasons, merge_epilogue
 from tir_mlir.target import Target
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def tile_gemm(
     except ScheduleError:
         return False
     blocks = column_blocks(what, width, target, threads)
+    part = f"{ceil((what.extent(what.n) or 0) / blocks)} columns, whose part of {what.right.name} remains in L2"
+    give_reasons(sch, what.out, [f"{rows} x {tile_shape(what)[1]} tiles of sums; {blocks} blocks of {part}"])
     TileGemm(sch, block, what, unit, width, blocks, threads, epilogue).run()
     return True
 

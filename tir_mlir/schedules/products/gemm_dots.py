@@ -22,7 +22,8 @@ from tir_mlir.schedules.products.grouped_packing import (
     write_back_of,
 )
 from tir_mlir.schedules.products.packing import exceeds_l2
-from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, merge_epilogue
+from tir_mlir.schedules.products.tile_sizes import MOST_VECTORS, OVERHEAD, StepCost, kept_in, register_tile, room
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, give_reasons, merge_epilogue
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10
@@ -43,12 +44,14 @@ class DotTile:
     block: number of rows whose left operand fits in L2.
     by_columns: whether each panel of the right operand is packed just before all rows use it, and threads share the
         panels; else it is packed as a whole, and threads share the blocks of rows.
+    why: in words.
     """
 
     rows: int
     vectors: int
     block: int
     by_columns: bool
+    why: tuple[str, ...] = ()
 
 
 def dot_for(what: Contraction, target: Target, packed: bool = False) -> Dot | None:
@@ -105,6 +108,7 @@ def dot_gemm(
         if not _pad(sch, block, what, {what.n: plan.vectors * dot.lanes, what.k: dot.group}):
             return False
         rhs = copy_operand(sch, block, what.right)
+    give_reasons(sch, what.out, plan.why)
     lhs, sums = _left_copy(sch, block, what, dot)
     in_rows = computed_rows(sch, what.left, lhs) is not None or what.left.axes[-1] == what.k
     write_back = write_back_of(sch, block, what)
@@ -156,32 +160,32 @@ def _is_packed(what: Contraction, dot: Dot) -> bool:
 
 
 def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> DotTile:
-    """Choose the tile with the fewest cycles, assuming two multiplies and two loads per cycle; of equal ones, that with
-    the fewest loads."""
+    """Choose the tile with the fewest cycles, of padded rows and columns; of equal ones, that with the fewest loads."""
     m, n, k = (what.extent(a) or TYPICAL for a in (what.m, what.n, what.k))
-
-    def cycles(rows: int, vectors: int) -> tuple[float, int, int]:
-        tiles, widened = ceil(m / rows) * ceil(n / (vectors * dot.lanes)), vectors * (dot.widening or 0.0)
-        return tiles * (0.5 + max(rows * vectors + widened, rows + vectors) / 2), -rows * vectors, rows + vectors
-
-    fits = [
-        (rows, vectors)
-        for vectors in ([what.right.panel // dot.lanes] if what.right.group else range(1, 5))
-        for rows in range(1, target.registers)
-        if rows * vectors + vectors + 1 + dot.spare <= target.registers and rows * vectors <= MOST_SUMS
-    ]
-    rows, vectors = min(fits, key=lambda f: cycles(*f))
-    most = max(rows * REUSE, target.l2 // 2 // (k * dot.bits // 8))
-    if _by_columns(m, k * dot.bits // 8, ceil(n / (vectors * dot.lanes)), vectors * dot.lanes, target, threads):
-        return DotTile(rows, vectors, ceil(m / rows) * rows, True)
+    widened = dot.widening or 0.0
+    step = StepCost(
+        spare=1 + dot.spare, most_rows=target.registers, most_sums=MOST_SUMS, padded=True, alike=1.0,
+        most_vectors=max(MOST_VECTORS, what.right.panel // dot.lanes if what.right.group else 0),
+        cycles=lambda rows, vectors: OVERHEAD + max(rows * vectors + vectors * widened, rows + vectors) / 2,
+        prefers=lambda rows, vectors: (-rows * vectors, rows + vectors),
+    )  # fmt: skip
+    chosen = register_tile(m, n, dot.lanes, target, step, panel=what.right.panel if what.right.group else 0)
+    rows, vectors, length = chosen.rows, chosen.vectors, k * dot.bits // 8
+    most = max(rows * REUSE, room(target, "l2") // length)
+    if _by_columns(m, length, ceil(n / (vectors * dot.lanes)), vectors * dot.lanes, target, threads):
+        why = kept_in(target, "l2", f"panel of {k} steps", vectors * dot.lanes * length)
+        return DotTile(rows, vectors, ceil(m / rows) * rows, True, (chosen.why, why))
     block = ceil(m / (ceil(m / (most * threads)) * threads))  # the same number of blocks per thread
-    return DotTile(rows, vectors, ceil(block / rows) * rows, False)
+    block = ceil(block / rows) * rows
+    why = kept_in(target, "l2", f"block of {block} rows", block * length)
+    return DotTile(rows, vectors, block, False, (chosen.why, why))
 
 
 def _by_columns(rows: int, length: int, panels: int, width: int, target: Target, threads: int) -> bool:
     """Whether to pack panels just before their use: half of L2 holds all rows of the left operand, and a panel, of
     `length` bytes a row; and there are panels for all threads."""
-    return 2 * max(rows, width) * length <= target.l2 and (threads == 1 or panels >= CHUNKS_PER_THREAD * threads)
+    enough = threads == 1 or panels >= CHUNKS_PER_THREAD * threads
+    return enough and max(rows, width) * length <= room(target, "l2")
 
 
 def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: DotTile) -> DotTile:

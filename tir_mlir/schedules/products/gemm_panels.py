@@ -11,8 +11,8 @@ from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.packing import REUSE, copy_in, exceeds_l2, pack
 from tir_mlir.schedules.products.row_versions import put_in_order
-from tir_mlir.schedules.products.tile_sizes import register_tile
-from tir_mlir.schedules.steps import merge_epilogue, place_epilogue
+from tir_mlir.schedules.products.tile_sizes import FROM_L2, kept_in, register_tile, room
+from tir_mlir.schedules.steps import give_reasons, merge_epilogue, place_epilogue
 from tir_mlir.target import Target
 
 MANY_REGISTERS = 32
@@ -46,6 +46,7 @@ class Panels:
     block: tiles of rows that pass over all panels before the next ones do; 0: all rows of a thread.
     prefetch: whether a tile of the result is prefetched while the one before is computed.
     share: tiles of rows in a share of a thread, if the number of rows is symbolic.
+    why: in words.
     """
 
     mr: int
@@ -57,6 +58,7 @@ class Panels:
     block: int = 0
     prefetch: bool = False
     share: int = SHARE
+    why: tuple[str, ...] = ()
 
 
 def sharing_rows(plan: Panels) -> Panels:
@@ -70,18 +72,18 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     long reduction is split."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     size = max(1, what.bits // 8)
-    mr, vectors = register_tile(
-        ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True, panel=what.right.panel,
-        masked=what.extent(what.n) is None,
-    )  # fmt: skip
-    mr, nr = min(mr, m), vectors * target.lanes(what.bits)
+    lanes, masked = target.lanes(what.bits), what.extent(what.n) is None
+    tile = register_tile(ceil(m / threads), n, lanes, target, FROM_L2, panel=what.right.panel, masked=masked)
+    mr, nr = min(tile.rows, m), tile.vectors * lanes
     reused = m > mr or not what.right.panel
-    kc = even_tile(k, max(16, target.l2 // 2 // (nr * size)), STEPS) if reused else k
+    kc = even_tile(k, max(16, room(target, "l2") // (nr * size)), STEPS) if reused else k
     packed = _packs(what, mr, nr, target)
     rows, columns = (_thread_utilization(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
     by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)
-    tile = Panels(mr, nr, min(kc, k), STEPS if what.extent(what.k) else 1, packed, by_columns)
-    return tile if threads > 1 or m == LARGE or what.right.panel else _with_blocks(tile, what, target)
+    kc = min(kc, k)
+    why = (tile.why, kept_in(target, "l2", f"panel of {kc} steps", kc * nr * size))
+    plan = Panels(mr, nr, kc, STEPS if what.extent(what.k) else 1, packed, by_columns, why=why)
+    return plan if threads > 1 or m == LARGE or what.right.panel else _with_blocks(plan, what, target)
 
 
 def _with_blocks(plan: Panels, what: Contraction, target: Target) -> Panels:
@@ -99,9 +101,12 @@ def _with_blocks(plan: Panels, what: Contraction, target: Target) -> Panels:
     pages = PAGE_MISS * plan.mr * (1 + ceil(plan.kc * size / PAGE))
     row_wait = max(0.0, plan.mr * plan.kc * size / core.rate_of(m * k * size, target) - tile)
     panel_wait = max(0.0, plan.nr * plan.kc * size / core.rate_of(k * n * size, target) - tile)
-    if pages + row_wait - panel_wait / rows < WORTHWHILE * tile:
-        return plan
-    return replace(plan, block=rows, prefetch=exceeds_l2(what, target) and tile < 10 * RESULT_MISS)
+    without, within = pages + row_wait, panel_wait / rows
+    costs = f"of {tile:.0f} cycles of a tile they save {without:.0f} for new pages and rows, and wait {within:.0f}"
+    if without - within < WORTHWHILE * tile:
+        return replace(plan, why=(*plan.why, f"no blocks of rows: {costs}"))
+    why = (*plan.why, f"blocks of {rows * plan.mr} rows: {costs}")
+    return replace(plan, block=rows, prefetch=exceeds_l2(what, target) and tile < 10 * RESULT_MISS, why=why)
 
 
 def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
@@ -143,6 +148,7 @@ class PanelGemm:
 
     def run(self) -> None:
         sch, plan = self.sch, self.plan
+        give_reasons(sch, self.what.out, plan.why)
         batch, i, j, k_0, k, block, write_back = self._accumulate_in_registers()
         in_place = bool(k_0) or self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = self._rows(i)

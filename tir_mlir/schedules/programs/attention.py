@@ -25,7 +25,7 @@ from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantization import computed_from_less, inline_each
 from tir_mlir.schedules.products.packing import copy_in, pack
-from tir_mlir.schedules.products.tile_sizes import register_tile
+from tir_mlir.schedules.products.tile_sizes import FROM_L2, register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, merge_epilogue, parallelize
@@ -252,8 +252,8 @@ class AttentionSchedule:
             sch.reorder(nest[what.n], nest[what.m], nest[what.k])
             sch.vectorize(nest[what.k])
             return
-        mr, vectors = register_tile(self.tile, what.extent(what.n), lanes, self.target, fewest_loads=True, exact=True)
-        mr, vectors = self._free_tile(member.info.name, mr, vectors)
+        chosen = register_tile(self.tile, what.extent(what.n), lanes, self.target, FROM_L2, exact=True)
+        mr, vectors = self._free_tile(member.info.name, chosen.rows, chosen.vectors)
         nr = vectors * lanes
         if what.right.axes[-1] != what.n:
             pack(sch, what, what.right, what.n, nr, member.block, panels, 1)

@@ -190,7 +190,7 @@ def _product_panels(
         return what.n, [what.k], 0
     if target.registers >= MANY_REGISTERS:
         return what.n, [what.k], panels(what, target, threads).nr
-    return what.n, [what.k], register_tile(what.extent(what.m), what.extent(what.n), lanes, target)[1] * lanes
+    return what.n, [what.k], register_tile(what.extent(what.m), what.extent(what.n), lanes, target).vectors * lanes
 
 
 def _convolution_panels(
