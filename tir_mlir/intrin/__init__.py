@@ -50,6 +50,10 @@ def register_built_in(name: str) -> None:
         from tir_mlir.intrin import mma
 
         mma.register(name)
+    elif name.startswith("dp4a_"):
+        from tir_mlir.intrin import dp4a
+
+        dp4a.register(name)
     elif name.startswith("wmma_"):
         from tir_mlir.intrin import wmma
 

@@ -186,7 +186,7 @@ class _Lanes:
 
     def _runs(self, op: ir.Operation) -> list[int]:
         """The numbers of lanes that are accessed at once: powers of two."""
-        most = min(adjacent_elements(op, self.loop), self.width)
+        most = min(adjacent_elements(accessed_memref(op), access_indices(op), self.loop), self.width)
         width = 1 << (most.bit_length() - 1)
         return [width] * (self.width // width) + [1] * (self.width % width)
 
@@ -213,14 +213,12 @@ class _Lanes:
         return values, {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size)}
 
 
-def adjacent_elements(op: ir.Operation, loop: Loop) -> int:
-    """A power of two of adjacent elements that an access touches in the first iterations of a loop, and that start at a
-    multiple of their number; 1 if there is none."""
-    memref = ir.MemRefType(accessed_memref(op).type)
-    strides, offset = memref.get_strides_and_offset()
-    indices = walk.access_indices(op)
+def adjacent_elements(memref: ir.Value, indices: Sequence[Index], loop: Loop) -> int:
+    """A power of two of adjacent elements that an access at some indices touches in the first iterations of a loop, and
+    that start at a multiple of their number; 1 if there is none."""
+    strides, offset = ir.MemRefType(memref.type).get_strides_and_offset()
     steps = [step(index, loop.var) for index in indices]
-    element = dtypes.bits(Buffer(accessed_memref(op)).dtype) // 8
+    element = dtypes.bits(Buffer(memref).dtype) // 8
     if not indices or element == 0 or steps != [0] * (len(steps) - 1) + [1] or strides[-1] != 1 or offset < 0:
         return 1
     first = [index.substitute({loop.var: loop.lower}) for index in indices]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Loop, access_indices, apply, create, defining_op, edit, is_loop, step, walk
+from tir_mlir.dialect.analysis import accesses_of_op
+from tir_mlir.dialect.ir import Index, Loop, access_indices, apply, create, defining_op, edit, is_loop, step, walk
 from tir_mlir.dialect.ir.lowering_op_views import DotAccumulateOp
 from tir_mlir.dialect.ir.op_traits import WIDENINGS, accessed_memref
 from tir_mlir.dialect.ir.op_views import (
@@ -51,11 +52,19 @@ def run(module: ir.Module, dp4a: bool | str = False) -> None:
 
 
 @dataclass(frozen=True)
-class _Dot:
-    """The loads and extensions of both operands, the load of the sum, and its store."""
+class _Bytes:
+    """Four adjacent bytes from indices of a buffer on, with a sign or not."""
 
-    operands: tuple[ir.Operation, ir.Operation]
-    sum: ir.Operation
+    memref: ir.Value
+    indices: tuple[Index, ...]
+    sign: str
+
+
+@dataclass(frozen=True)
+class _Dot:
+    """Both operands, and the store of the sum."""
+
+    operands: tuple[_Bytes, _Bytes]
     store: ir.Operation
 
 
@@ -74,9 +83,9 @@ def _dot(loop: Loop) -> _Dot | None:
         load, product = defining_op(old, AffineLoadOp), defining_op(new, BinaryOp)
         if load is None or product is None or not isa(product.op, MulIOp) or not _is_same(load.op, store):
             continue
-        operands = [_byte(value, loop) for value in (product.lhs, product.rhs)]
+        operands = [_bytes(value, loop) for value in (product.lhs, product.rhs)]
         if operands[0] is not None and operands[1] is not None:
-            return _Dot((operands[0], operands[1]), load.op, store)
+            return _Dot((operands[0], operands[1]), store)
     return None
 
 
@@ -89,35 +98,38 @@ def _is_same(load: ir.Operation, store: ir.Operation) -> bool:
     return accessed_memref(load) == accessed_memref(store) and all(a.is_equal_to(b) for a, b in pairs)
 
 
-def _byte(value: ir.Value, loop: Loop) -> ir.Operation | None:
-    """The op that widens a byte which the loop loads, where all four start a word."""
+def _bytes(value: ir.Value, loop: Loop) -> _Bytes | None:
+    """The four bytes, one of which the loop loads and widens in each iteration, if they start a word."""
     cast = defining_op(value, CastOp)
     if cast is None or cast.op.name not in WIDENINGS:
         return None
     load = defining_op(cast.op.operands[0], AffineLoadOp)
-    is_byte = load is not None and load.op.results[0].type == ir.IntegerType.get_signless(8)
-    return cast.op if is_byte and load is not None and adjacent_elements(load.op, loop) >= GROUP else None
+    if load is None or load.op.results[0].type != ir.IntegerType.get_signless(8):
+        return None
+    (access,) = accesses_of_op(load.op)  # behind views, of which an offset may be unknown
+    places = [(accessed_memref(load.op), tuple(access_indices(load.op)))]
+    places += [(access.buffer, access.mins)] if access.exact and access.is_point else []
+    for memref, indices in places:
+        if adjacent_elements(memref, indices, loop) >= GROUP:
+            first = tuple(index.substitute({loop.var: loop.lower}).simplify() for index in indices)
+            return _Bytes(memref, first, "signed" if isa(cast.op, ExtSIOp) else "unsigned")
+    return None
 
 
 def _replace(loop: Loop, dot: _Dot) -> None:
-    first = {loop.var: loop.lower}
     with ir.InsertionPoint(loop.op), dot.store.location:
-        words = []
-        for cast in dot.operands:
-            load = cast.operands[0].owner.operation  # type: ignore[union-attr]
-            indices = [apply(index.substitute(first).simplify()) for index in access_indices(load)]
-            type_ = ir.VectorType.get([GROUP], load.results[0].type)
-            facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), GROUP)}
-            row = ir.Operation.create("vector.load", [type_], [accessed_memref(load), *indices], facts)
-            words.append(row.results[0])
+        words = [_load(one) for one in dot.operands]
         place = access_indices(dot.store)
         total = create.load(accessed_memref(dot.store), place)
-        signs = [f"#nvvm.dot_accumulate_type<{_sign(cast)}>" for cast in dot.operands]
-        facts = {name: ir.Attribute.parse(sign) for name, sign in zip(("a_type", "b_type"), signs, strict=True)}
+        signs = [ir.Attribute.parse(f"#nvvm.dot_accumulate_type<{one.sign}>") for one in dot.operands]
+        facts = {"a_type": signs[0], "b_type": signs[1]}
         new = ir.Operation.create(_DOT, [_word()], [*words, total], facts).results[0]
         create.store(new, accessed_memref(dot.store), place)
     edit.drop(loop.op)
 
 
-def _sign(cast: ir.Operation) -> str:
-    return "signed" if isa(cast, ExtSIOp) else "unsigned"
+def _load(word: _Bytes) -> ir.Value:
+    type_ = ir.VectorType.get([GROUP], ir.IntegerType.get_signless(8))
+    facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), GROUP)}
+    operands = [word.memref, *(apply(index) for index in word.indices)]
+    return ir.Operation.create("vector.load", [type_], operands, facts).results[0]

@@ -74,3 +74,36 @@ def test_the_source():
     sch = Schedule(product(64, 64, 64))
     schedules.auto(sch, target="sm_75")
     assert "= __dp4a(*(const int *)&v" in build(sch, target="sm_75").source
+
+
+def tensorized(left, right, sums, name):
+    """A tiled product whose innermost loop is an intrinsic."""
+    update = f'C[vi, vj] += T.Cast("{sums}", A[vi, vk]) * T.Cast("{sums}", B[vj, vk])'
+    sch = Schedule(program(f"A:8x32:{left} B:8x32:{right} C:8x8:{sums}",
+                           each("C i:8 j:8 k:32R", update, init=f"C[vi, vj] = T.{sums}(0)")))  # fmt: skip
+    i, j, k = sch.get_loops("C")
+    k_0, k_1 = sch.split(k, [None, 4])
+    all_ = sch.add_unit_loop(i)
+    sch.bind(all_, "blockIdx.x")
+    sch.bind(i, "threadIdx.y")
+    sch.bind(j, "threadIdx.x")
+    sch.reverse_compute_at(sch.cache_write("C", 0, "local"), j)
+    for operand in (0, 1):
+        copy = sch.cache_read("C", operand, "shared")
+        sch.compute_at(copy, all_)
+        y, x = sch.get_loops(copy)[-2:]
+        sch.bind(y, "threadIdx.y")
+        sch.bind(sch.split(x, [None, 8])[1], "threadIdx.x")
+    sch.decompose_reduction("C", k_0)
+    sch.tensorize(k_1, name)
+    return sch
+
+
+@pytest.mark.parametrize(("left", "right", "sums"), [
+    ("int8", "int8", "int32"), ("int8", "uint8", "int32"), ("uint8", "int8", "int32"), ("uint8", "uint8", "uint32"),
+])  # fmt: skip
+def test_intrinsics(left, right, sums):
+    name = "dp4a_" + "".join(f"{dtype[0]}{dtype.strip('uint')}" for dtype in (left, right)) + f"{sums[0]}32"
+    sch = tensorized(left, right, sums, name.replace("i", "s"))
+    assert "dp4a" in build(sch, target="sm_61").assembly
+    assert sch.verify(target="sm_61") and sch.verify()
