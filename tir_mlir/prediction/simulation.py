@@ -121,7 +121,7 @@ def _kind(port: str, code: str, info: Mapping[str, Any]) -> str:
     """What an instruction does on a port, in a word."""
     if info["mayStore"]:
         return "stores"
-    mnemonic = code.split(None, 1)[0]
+    mnemonic = code.removeprefix("{vex}").split(None, 1)[0]
     if info["mayLoad"] and (_LOAD_PORT.search(port) or mnemonic.startswith(("vmov", "mov", "ld", "vbroadcast"))):
         return "loads"
     if _MULTIPLY.match(mnemonic):

@@ -22,6 +22,7 @@ PREDEFINED: dict[str, tuple[str, tuple[str, ...]]] = {
     "haswell": ("x86_64", _V3),
     "skylake_avx512": ("x86_64", (*_V4, "avx512cd")),
     "icelake": ("x86_64", _ICELAKE),
+    "alder_lake": ("x86_64", (*_V3, "avxvnni", "gfni")),
     "sapphire_rapids": ("x86_64", (*_NEWER, "avx512fp16", *_AMX)),
     "sapphire_rapids_no_amx": ("x86_64", (*_NEWER, "avx512fp16")),
     "zen2": ("x86_64", (*_V3, "sse4a")),

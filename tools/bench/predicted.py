@@ -23,8 +23,8 @@ from works import convolutions, halves, integer_convolutions, integers, operator
 from works.entering import captured
 
 CPUS = (
-    "haswell", "skylake_avx512", "icelake", "sapphire_rapids", "sapphire_rapids_no_amx", "zen2", "zen3", "zen4", "zen5",
-    "neoverse_n1", "neoverse_v1", "neoverse_n2", "neoverse_v2", "apple_m1", "spacemit_x60",
+    "haswell", "skylake_avx512", "icelake", "alder_lake", "sapphire_rapids", "sapphire_rapids_no_amx", "zen2", "zen3",
+    "zen4", "zen5", "neoverse_n1", "neoverse_v1", "neoverse_n2", "neoverse_v2", "apple_m1", "spacemit_x60",
 )  # fmt: skip
 _FAMILIES = (products, integers, halves, convolutions, integer_convolutions, rowwise, operators)
 _LETTERS = {
@@ -138,7 +138,8 @@ NAME = 62
 """The width of the first column."""
 _CELL = 8
 _SHORT = {
-    "skylake_avx512": "skylake", "sapphire_rapids": "sprapids", "sapphire_rapids_no_amx": "spr-amx",
+    "skylake_avx512": "skylake", "alder_lake": "alder", "sapphire_rapids": "sprapids",
+    "sapphire_rapids_no_amx": "spr-amx",
     "neoverse_n1": "neov_n1", "neoverse_v1": "neov_v1", "neoverse_n2": "neov_n2", "neoverse_v2": "neov_v2",
     "spacemit_x60": "x60",
 }  # fmt: skip
