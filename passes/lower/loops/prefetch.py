@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, prod
 
 from mlir import ir
 
@@ -14,11 +15,15 @@ from tir_mlir.dialect.ir.annotation_keys import PREFETCH
 from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.dialect.ir.op_views import AffineElementAccessOp, AffineStoreOp, isa
 from tir_mlir.dialect.presburger import dim_factors
+from tir_mlir.passes.lower.memory.compact import view_box
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import Content, location_text, lowering, programs
 
 LINE_BYTES = 64
 """Bytes of a cache line."""
+_VIEW = "memref.subview"
+IN_L1, IN_L2 = 3, 2
+"""Where a line is to be: the localities of `affine.prefetch`."""
 MAX_LINES = 64
 """Maximal lines prefetched in one iteration: more than a core can have in flight."""
 
@@ -35,17 +40,27 @@ def run(module: ir.Module) -> None:
         } {prefetch = ["C"]}                            for %k {...}
                                                         use %C[%i, 0..16] }
 
-    The annotation `prefetch` names one or several buffers, or maps each to a number of iterations ahead: {"A": 4}.
+    The annotation `prefetch` names one or several buffers, or maps each to a number of iterations ahead: {"A": 4}, or
+    to the name of a loop around, {"W": "j"}: then each iteration asks for a part of what the next one of that loop
+    reads, evenly over the iterations between. That is data which is read many times, and comes from behind L2 at first.
+
+        for %j {                                      for %j {
+          for %i {                                      for %i {
+            for %k {                          -->         for %k {
+              use %W[%j, %k, 0..64]                         affine.prefetch %W[%j + 1, 0, (%i * 256 + %k) * 16], ...
+            } {prefetch = {W = "j"}}                        use %W[%j, %k, 0..64]
+
     Supports accesses whose indices are sums of loop variables, under loops of constant extent, up to 64 lines. Warns
     about skipped buffers. Requires peeled loops (`tir-lower-peel-tails`), not vectorized yet.
     """
     for func in programs(module):
-        names = {Buffer(accessed_memref(op)).root.name for op in walk.ops(func.op) if isa(op, AffineElementAccessOp)}
+        names = {Buffer(b).root.name for op in walk.ops(func.op) if (b := _accessed(op)) is not None}
         outcomes = Outcomes()
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and PREFETCH in Loop(op).annotations]:
             for name, ahead in _requests(loop, names).items():
                 key = Outcomes.key(loop, f'loop {loop.name} does not prefetch "{name}"')
-                outcomes.add(key, _prefetch(loop, name, ahead))
+                is_count = isinstance(ahead, int)
+                outcomes.add(key, _prefetch(loop, name, ahead) if is_count else _prefetch_next(loop, name, ahead))
         outcomes.warn()
 
 
@@ -83,16 +98,65 @@ def _prefetch(loop: Loop, name: str, ahead: int) -> str:
     return ""
 
 
-def _requests(loop: Loop, accessed_names: set[str]) -> dict[str, int]:
-    """The buffers that the annotation names, with the number of iterations ahead."""
+def _prefetch_next(loop: Loop, name: str, around: Loop) -> str:
+    """Prefetch a part of what the next iteration of a loop around reads of a buffer; returns what `_prefetch` does."""
+    between = [loop, *_loops_up_to(loop.op, around)]
+    counts = [inner.const_extent or 0 for inner in between]
+    found = [(op, b) for op in walk.ops(loop.op) if (b := _accessed(op)) is not None and Buffer(b).root.name == name]
+    if not found or not prod(counts):
+        return f"no access in it, or loops up to {around.name} that have no constant extents; annotate another loop"
+    op, buffer = found[0]
+    corner = _start_of_next(op, around)
+    rest = list(ir.MemRefType(buffer.type).shape)[len(corner) :]
+    known = all(v == around.var or not walk.is_inside(owner_op(v), around.op) for c in corner for v in c.values)
+    if not corner or not rest or not known or any(ir.ShapedType.is_dynamic_size(size) for size in rest):
+        return f"what the next iteration of {around.name} reads is not one piece of memory; pack it before"
+    position = Index.constant(0)
+    for inner, count in zip(reversed(between), reversed(counts), strict=True):
+        position = position * count + (Index.from_value(inner.var) - inner.lower)
+    part = ceil(prod(rest) / prod(counts))
+    target = [*corner, *[Index.constant(0)] * (len(rest) - 1), (position * part).simplify()]
+    with ir.InsertionPoint.at_block_begin(loop.body), loop.op.location:
+        _create(buffer, *emit_map(target), False, IN_L2)
+    return ""
+
+
+def _start_of_next(op: ir.Operation, around: Loop) -> list[Index]:
+    """Where the next iteration of a loop starts to read, in the dimensions up to the last one that depends on it."""
+    indices = view_box(op)[0] if op.name == _VIEW else walk.access_indices(op)
+    start = {inner.var: Index.wrap(inner.lower) for inner in _loops_up_to(op, around)}
+    fixed = max((d + 1 for d, index in enumerate(indices) if index.uses(around.var)), default=0)
+    following = start | {around.var: Index.from_value(around.var) + 1}
+    return [index.substitute(following).simplify() for index in indices[:fixed]]
+
+
+def _loops_up_to(op: ir.Operation, around: Loop) -> list[Loop]:
+    """The loops around an op that are inside another one, the innermost first."""
+    return [Loop(p) for p in itertools.takewhile(lambda p: p != around.op, walk.parents(op)) if is_loop(p)]
+
+
+def _accessed(op: ir.Operation) -> ir.Value | None:
+    """The buffer that an access or a view is of."""
+    if op.name == _VIEW:
+        return op.operands[0]
+    return accessed_memref(op) if isa(op, AffineElementAccessOp) else None
+
+
+def _requests(loop: Loop, accessed_names: set[str]) -> dict[str, int | Loop]:
+    """The buffers that the annotation names, with the number of iterations ahead, or the loop around."""
     annotation = loop.annotations[PREFETCH]
     names = annotation if isinstance(annotation, list) else [annotation]
-    requests: dict[str, int] = {}
-    for name, ahead in annotation.items() if isinstance(annotation, dict) else [(name, 0) for name in names]:
+    requests: dict[str, int | Loop] = {}
+    around = {Loop(op).name: Loop(op) for op in walk.parents(loop.op) if is_loop(op)}
+    for name, given in annotation.items() if isinstance(annotation, dict) else [(name, 0) for name in names]:
+        ahead = around.get(given, -1) if isinstance(given, str) else given
+        if isinstance(name, str) and isinstance(ahead, Loop) and name in accessed_names:
+            requests[name] = ahead
+            continue
         if not isinstance(name, str) or type(ahead) is not int or ahead < 0:
             raise LoweringError(
                 f"{location_text(loop.op)}: loop {loop.name} has prefetch = {annotation!r}; expected names of buffers, "
-                f'or a dictionary from names to the number of iterations ahead, such as {{"A": 4}}'
+                f'or a dictionary from names to the number of iterations ahead, such as {{"A": 4}}, or to a loop around'
             )
         if name not in accessed_names:
             raise LoweringError(
@@ -158,10 +222,14 @@ def _prefetch_lines(patches: Sequence[PrefetchBox], shift: Mapping[ir.Value, Ind
             key = (patch.buffer, map_, tuple(operands))
             lines[key] = lines.get(key, False) or patch.written
     for (buffer, map_, operands), written in lines.items():
-        attributes = {
-            "map": ir.AffineMapAttr.get(map_),
-            "isWrite": ir.BoolAttr.get(written),
-            "localityHint": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 3),
-            "isDataCache": ir.BoolAttr.get(True),
-        }
-        ir.Operation.create("affine.prefetch", [], [buffer, *operands], attributes)
+        _create(buffer, map_, operands, written, IN_L1)
+
+
+def _create(buffer: ir.Value, map_: ir.AffineMap, operands: Sequence[ir.Value], written: bool, locality: int) -> None:
+    attributes = {
+        "map": ir.AffineMapAttr.get(map_),
+        "isWrite": ir.BoolAttr.get(written),
+        "localityHint": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), locality),
+        "isDataCache": ir.BoolAttr.get(True),
+    }
+    ir.Operation.create("affine.prefetch", [], [buffer, *operands], attributes)

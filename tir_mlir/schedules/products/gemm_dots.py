@@ -33,6 +33,8 @@ FEW_ROWS = 4
 MOST_SUMS = 16
 """The maximum number of accumulators: twice those that saturate two units. Tiles of more are up to 12 % slower (Zen 4),
 and take longer to build."""
+MOST_PASSES = 64
+"""The most tiles that read a panel for which the next panel is prefetched: of more, the first is a small part."""
 REUSE = 16
 """The minimum number of tiles that use a panel of the right operand while it is in cache."""
 
@@ -135,6 +137,8 @@ def dot_gemm(
     vectorize_tile(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
     vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
+    if _streams(what, plan, target):
+        sch.annotate(k_0, "prefetch", {what.right.name: sch.get(j_0).loop_var.name})
     if free.flag("prefetch", exceeds_l2(what, target)) and in_place:  # else a later block may replace what is written
         sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
     if threads > 1:
@@ -226,6 +230,13 @@ def _has_groups(sch: Schedule, block: BlockHandle, what: Contraction, dot: Dot) 
         left.name in map(str, block_info(sch, p).writes) for p in sch.get_producers(block)
     )
     return is_given and read.buffer.adjacent and left.dtype == dot.left_dtype and left.axes[-1] == what.k
+
+
+def _streams(what: Contraction, plan: DotTile, target: Target) -> bool:
+    """Whether the panels of the right operand come from behind L2, and each is read few times: the tiles on one panel
+    then have the time to fetch the next one, else the first of them waits for its own."""
+    size, passes = (what.extent(what.n) or 0) * (what.extent(what.k) or 0), plan.block // plan.rows
+    return what.right.group > 0 and 8 * size > target.l2 and 1 < passes <= MOST_PASSES
 
 
 def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, threads: int) -> None:

@@ -63,3 +63,14 @@ def test_a_loop_of_one_iteration_prefetches_too():
     _, unit = fused.split(i, [None, 1])
     fused.annotate(unit, "prefetch", "A")
     assert "prefetch" in lib.assembly and "prefetch" in build(fused).assembly
+
+
+def test_the_next_iteration_of_a_loop_around_must_read_one_piece():
+    sch = Schedule(program("A:8x8 C:8x8", each("C i:8 j:8", "C[vi, vj] = A[vj, vi] * T.float32(2)")))
+    i, j = sch.get_loops("C")
+    sch.annotate(j, "prefetch", {"A": sch.get(i).loop_var.name})
+    with pytest.warns(LoweringWarning, match="what the next iteration of i reads is not one piece of memory; pack it"):
+        lib = build(sch)
+    a, c = np.arange(64, dtype=np.float32).reshape(8, 8), np.zeros((8, 8), np.float32)
+    lib["main"](a, c)
+    np.testing.assert_array_equal(c, a.T * 2)

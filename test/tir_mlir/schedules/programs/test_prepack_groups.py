@@ -107,3 +107,12 @@ def test_a_convolution_of_short_floats_has_panels(dtype):
     packed = Schedule(sch.mod)
     assert schedules.auto(packed, ZEN4, 1)["conv2d_nhwc"] == "conv2d"
     assert packed.verify()
+
+
+@pytest.mark.parametrize(("rows", "asks"), [(16, True), (600, False)])
+def test_panels_that_few_rows_read_are_prefetched(rows, asks):
+    x, w = te.placeholder((rows, 288), "uint8", name="X"), te.placeholder((512, 288), "int8", name="W")
+    sch = Schedule(te.create_prim_func([x, w, topi.matmul(x, w, transp_b=True, out_dtype="int32")]))
+    schedules.prepack(sch, "main", ["W"], ZEN4, 1)
+    schedules.auto(sch, ZEN4, 1)
+    assert ('"prefetch": {"W": "j_0"}' in sch.mod.script()) == asks

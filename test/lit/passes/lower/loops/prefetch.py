@@ -36,3 +36,25 @@ def ahead(A: T.Buffer((16, 4), "float32"), C: T.Buffer((16, 4), "float32")):
                 vi = T.axis.spatial(16, i * 2 + k)
                 vj = T.axis.spatial(4, j)
                 C[vi, vj] = A[vi, 3 - vj]
+
+
+# -----
+
+
+# A part of what the next iteration of a loop around reads: 4 x 16 floats in 3 x 4 iterations are 6 in each.
+# CHECK-LABEL: func.func @next_panel
+# CHECK: affine.for %[[J:.*]] = 0 to 8
+# CHECK: affine.for %[[I:.*]] = 0 to 3
+# CHECK-NEXT: affine.for %[[K:.*]] = 0 to 4
+# CHECK-NEXT: affine.prefetch %arg1[%[[J]] + 1, 0, %[[I]] * 24 + %[[K]] * 6], read, locality<2>, data : memref<8x4x16xf32>
+# CHECK-NOT: affine.prefetch
+@T.prim_func
+def next_panel(A: T.Buffer((3, 4), "float32"), W: T.Buffer((8, 4, 16), "float32"), C: T.Buffer((3, 8, 16), "float32")):
+    for j, i in T.grid(8, 3):
+        for k in T.serial(4, annotations={"prefetch": {"W": "j"}}):
+            for x in range(16):
+                with T.block("C"):
+                    vi, vj, vx, vk = T.axis.remap("SSSR", [i, j, x, k])
+                    with T.init():
+                        C[vi, vj, vx] = T.float32(0)
+                    C[vi, vj, vx] = C[vi, vj, vx] + A[vi, vk] * W[vj, vk, vx]
