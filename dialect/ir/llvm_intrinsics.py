@@ -19,7 +19,7 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
-class _Dot:
+class _DotIntrinsic:
     """Sums of `group` products of `bits`-bit integers, added to int32 sums if there are such; `signs`: of a and b."""
 
     bits: int
@@ -29,16 +29,16 @@ class _Dot:
     result: int = 32  # its bits; a narrower result is saturated
 
 
-_VPDPBUSD, _VPDPWSSD = _Dot(8, 4, "us"), _Dot(16, 2, "ss")
-_MADDUBS, _MADDWD = _Dot(8, 2, "us", adds=False, result=16), _Dot(16, 2, "ss", adds=False)
+_VPDPBUSD, _VPDPWSSD = _DotIntrinsic(8, 4, "us"), _DotIntrinsic(16, 2, "ss")
+_MADDUBS, _MADDWD = _DotIntrinsic(8, 2, "us", adds=False, result=16), _DotIntrinsic(16, 2, "ss", adds=False)
 _DOTS = {
     **{f"llvm.x86.avx512.vpdpbusd.{n}": _VPDPBUSD for n in (128, 256, 512)},
     **{f"llvm.x86.avx512.vpdpwssd.{n}": _VPDPWSSD for n in (128, 256, 512)},
     "llvm.x86.ssse3.pmadd.ub.sw.128": _MADDUBS, "llvm.x86.avx2.pmadd.ub.sw": _MADDUBS,
     "llvm.x86.avx512.pmaddubs.w.512": _MADDUBS,
     "llvm.x86.sse2.pmadd.wd": _MADDWD, "llvm.x86.avx2.pmadd.wd": _MADDWD, "llvm.x86.avx512.pmaddw.d.512": _MADDWD,
-    **{f"llvm.{arch}.neon.{s}dot": _Dot(8, 4, s + s) for arch in ("aarch64", "arm") for s in "su"},
-    **{f"llvm.{arch}.neon.usdot": _Dot(8, 4, "us") for arch in ("aarch64", "arm")},
+    **{f"llvm.{arch}.neon.{s}dot": _DotIntrinsic(8, 4, s + s) for arch in ("aarch64", "arm") for s in "su"},
+    **{f"llvm.{arch}.neon.usdot": _DotIntrinsic(8, 4, "us") for arch in ("aarch64", "arm")},
 }  # fmt: skip
 _SCALAR_DOTS = {
     f"llvm.nvvm.idp{n}a.{a}.{b}": (n, a + b) for n in (2, 4) for a in "su" for b in "su"
@@ -143,7 +143,7 @@ def _as_elements(value: ir.Value, bits: int) -> ir.Value:
     return vectors.bitcast(value, ir.VectorType.get([lanes * width // bits], ir.IntegerType.get_signless(bits)))
 
 
-def _fits(dot: _Dot, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
+def _fits(dot: _DotIntrinsic, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
     """Whether types are those of a dot product."""
     lanes, width = _shape(type_)
     if len(operands) != 2 + dot.adds or width != dot.result:
@@ -178,7 +178,7 @@ def _part(value: ir.Value, number: int, bits: int, sign: str) -> ir.Value:
     return (arith.shrsi if sign == "s" else arith.shrui)(arith.shli(value, left), right)
 
 
-def _dot(dot: _Dot, operands: Sequence[ir.Value], type_: ir.VectorType) -> ir.Value:
+def _dot(dot: _DotIntrinsic, operands: Sequence[ir.Value], type_: ir.VectorType) -> ir.Value:
     word = ir.IntegerType.get_signless(32)
     count = prod(type_.shape)
     wide = ir.VectorType.get([count * dot.group], word)

@@ -186,7 +186,7 @@ class _Writer:
             values, width = self.memories[address.buffer.memory], address.buffer.memory.row_bytes
             first = self.simulator.rows[address.buffer]
             rows = [s * width for s in tile.strides_in_rows([int(str(s)) for s in address.strides])]
-            strides = [*rows, *_packed(tile)]
+            strides = [*rows, *_row_strides(tile)]
         starts = [t.starts[tile.name] for t in self.simulator.stream.tables if t.issue is issue]
         low, high = (int(f((f(s) for s in starts if s.size), default=0)) for f in (min, max))
         last = (first + high) * width + sum((n - 1) * s for n, s in zip(tile.shape, strides, strict=True))
@@ -225,7 +225,7 @@ def stop_values(condition: Callable[..., bool], issue: Issue, loops: Sequence[st
     return values if is_complete else None
 
 
-def _packed(tile: Tile) -> list[int]:
+def _row_strides(tile: Tile) -> list[int]:
     """The strides of the dimensions of a row, in bytes."""
     return [prod(tile.row[n + 1 :]) * np.dtype(tile.dtype).itemsize for n in range(len(tile.row))]
 

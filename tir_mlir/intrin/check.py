@@ -178,10 +178,7 @@ def find_fault(intrinsic: TensorIntrin) -> str | None:
         positions = [n for n, p in enumerate(params[0]) if p.name in unset]
         modules, sizes = (desc.module, impl.module), size_params(desc.func)
     shaped = [p for p in params[0] if isinstance(p, BufferParam)]
-    random = np.random.default_rng(0)
-    try:
-        inputs = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
-    except TypeError:  # bfloat16, which NumPy does not support
+    if (inputs := _small_integers(shaped)) is None:
         return None
     scalars = scalar_arguments(params[0], sizes, DescriptionFacts((), False), 1, 0)
     outputs = []
@@ -203,6 +200,15 @@ def find_fault(intrinsic: TensorIntrin) -> str | None:
             return None if module is modules[0] else f"the implementation fails: {error}"
         outputs.append(list(report.results.values()))
     return next(filter(None, map(_first_difference, shaped, *outputs)), None)
+
+
+def _small_integers(shaped: Sequence[BufferParam]) -> list[np.ndarray] | None:
+    """Random arguments; None for bfloat16, which NumPy does not support."""
+    random = np.random.default_rng(0)
+    try:
+        return [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
+    except TypeError:
+        return None
 
 
 def _first_difference(param: Any, wanted: np.ndarray, result: np.ndarray) -> str | None:

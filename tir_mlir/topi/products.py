@@ -222,8 +222,7 @@ def row_tiles(offsets: te.Tensor, rows: te.Size, height: int) -> list[te.Tensor]
     group ends; and for each row its position among these, -1 behind the last group. There are as many tiles as groups
     may need: min(rows, rows // height + groups); those that are not needed are like the last one.
     """
-    op = "row_tiles"
-    ends = ranked_tensor(op, "offsets", offsets, 1)
+    ends = ranked_tensor("row_tiles", "offsets", offsets, 1)
     groups, last = ends.shape[0], te.cast(rows, "int32") if not isinstance(rows, int) else rows
     tiles = _greatest_number(rows, height, groups)
 
@@ -288,12 +287,12 @@ def tile_products(data: te.Tensor, panels: te.Tensor, groups: te.Tensor) -> te.T
         )
     k, added, count = te.reduce_axis((0, x.shape[2]), name="k"), sum_type(dtype, None), w.shape[0]
 
-    def chosen(t: te.Expr, *index: te.Expr) -> te.Expr:
+    def chosen_weight(t: te.Expr, *index: te.Expr) -> te.Expr:
         return w(te.max(te.min(as_type(group(t), group.dtype, "int32"), count - 1), 0), *index)
 
     # a block of its own: schedules copy it in the order of instructions for narrow numbers
-    narrow_weights = te.compute((x.shape[0], *w.shape[1:]), chosen, name="T_chosen") if added != dtype else None
-    chosen_weights = narrow_weights or chosen
+    narrow_weights = te.compute((x.shape[0], *w.shape[1:]), chosen_weight, name="T_chosen") if added != dtype else None
+    chosen_weights = narrow_weights or chosen_weight
 
     def element(t: te.Expr, p: te.Expr, m: te.Expr, lane: te.Expr) -> te.ReductionValue:
         return te.sum(as_type(x(t, m, k), dtype, added) * as_type(chosen_weights(t, p, k, lane), dtype, added), axis=k)

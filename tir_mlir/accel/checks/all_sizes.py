@@ -111,7 +111,7 @@ class _Proof:
         _check_affine(expr)
         return fold(expr, lambda leaf: names.get(str(leaf), str(leaf)), apply)
 
-    def below(self, variable: str, value: Value, loops: Sequence[str]) -> str:
+    def less_than(self, variable: str, value: Value, loops: Sequence[str]) -> str:
         """A variable is less than a number of an instruction."""
         if isinstance(value, IntExpr):
             return f"{variable} < {self.text(value, loops)}"
@@ -154,8 +154,8 @@ class _Proof:
                 window = indices[dimension]  # the number of the last window that has this index
                 if (limit.factor, limit.rest) != (1, 0):
                     window = f"floor(({window} - {limit.rest}) / {limit.factor})"
-                    tests.append(self.below("0", statement.issue.numbers[limit.size], statement.loops))
-                tests.append(self.below(window, statement.issue.numbers[limit.size], statement.loops))
+                    tests.append(self.less_than("0", statement.issue.numbers[limit.size], statement.loops))
+                tests.append(self.less_than(window, statement.issue.numbers[limit.size], statement.loops))
         return tests
 
     def bounds(self) -> str | None:

@@ -93,14 +93,8 @@ def check_instructions(
         raise MachineError(f"{machine} has no instruction that computes anything")
     if unknown := [name for name in only if name not in {i.name for i in described}]:
         raise MachineError(f"{machine} has no instruction {unknown[0]} that computes anything")
-    set_somewhere = {f for i in machine.instructions.values() for f in i.sets}
     for instruction in described:
-        for needed in instruction.needs:
-            if needed not in set_somewhere:
-                raise MachineError(
-                    f"no instruction of {machine} sets {needed}, which {instruction.name} needs; "
-                    f"fix: describe one with sets={needed.register}"
-                )
+        _refuse_unset_fields(machine, instruction)
         model_of(instruction)  # compiled here, once
     differences: dict[str, str] = {}
     calls: dict[str, int] = {}
@@ -120,6 +114,16 @@ def check_instructions(
             if (difference := _run_isolated(model, sequences, random)) is not None:
                 differences[""] = difference
     return MachineCheck(str(machine), differences, calls, unchecked)
+
+
+def _refuse_unset_fields(machine: Machine, instruction: MachineInstruction) -> None:
+    set_somewhere = {f for i in machine.instructions.values() for f in i.sets}
+    for needed in instruction.needs:
+        if needed not in set_somewhere:
+            raise MachineError(
+                f"no instruction of {machine} sets {needed}, which {instruction.name} needs; "
+                f"fix: describe one with sets={needed.register}"
+            )
 
 
 def _purpose(instruction: MachineInstruction) -> str:

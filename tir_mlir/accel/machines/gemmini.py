@@ -37,7 +37,7 @@ def _rows(rows: int) -> int:
     return rows
 
 
-def _padded(rows: int, cols: int) -> int:
+def _padded_cycles(rows: int, cols: int) -> int:
     """The cycles of a copy behind one of zeros, which a whole tile does not need."""
     return rows if rows == cols == 16 else 16 + rows
 
@@ -67,7 +67,7 @@ def _describe_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, latency: 
             if i < rows:
                 R[i, j] = D[i, j]
 
-    @m.instruction(load, call=[zero, part], cycles=_padded, latency=latency)
+    @m.instruction(load, call=[zero, part], cycles=_padded_cycles, latency=latency)
     def mvin_padded(D: m.host("int8"), R: sp, rows: upto(16), cols: upto(16)):
         """A tile at an edge, with zeros behind its rows and columns."""
         T.assume(D.strides[0] == ld.stride)
@@ -102,7 +102,7 @@ def _describe_second_copies(m: Machine, load: ExecutionUnit, sp: MemorySpace, la
     zero = "if ({rows} < 16 || {cols} < 16) gemmini_extended_mvin2(0, {R.row}, 16, 16)"
     part = "if ({rows} && {cols}) gemmini_extended_mvin2({D}, {R.row}, {cols}, {rows})"
 
-    @m.instruction(load, call=[zero, part], cycles=_padded, latency=latency)
+    @m.instruction(load, call=[zero, part], cycles=_padded_cycles, latency=latency)
     def mvin2_padded(D: m.host("int8"), R: sp, rows: upto(16), cols: upto(16)):
         """A tile at an edge, with zeros behind its rows and columns."""
         T.assume(D.strides[0] == ld2.stride)

@@ -305,7 +305,7 @@ def _plan(
     try:
         store = _store(sch, roles, form, pairing, result, last)
     except MachineError:
-        behind = _behind(sch, roles, form, pairing, result, axes, last)
+        behind = _chain_behind(sch, roles, form, pairing, result, axes, last)
         if behind is None or limited_rows or join is not None:
             raise
         return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, behind[0].store.role, last, *behind)
@@ -315,7 +315,7 @@ def _plan(
     return Nest(name, tuple(axes), pairing, tuple(copies), result, fill, store, last, join=join, other_fills=others)
 
 
-def _behind(
+def _chain_behind(
     sch: Schedule,
     roles: Sequence[Role],
     form: Form,

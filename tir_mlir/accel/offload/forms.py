@@ -107,7 +107,7 @@ def _windows(layer: NodeCall, dtypes: tuple[str, str, str]) -> LayerForm:
     program = _convolution_program(layer, (channels,), (*taps, channels, outputs), dtypes)
 
     def operands(at: NodeCall) -> list[ir.Value]:
-        return [_padded(layer, at), at.permute(_kernel(layer, at), [2, 3, 1, 0])]
+        return [_padded_image(layer, at), at.permute(_kernel(layer, at), [2, 3, 1, 0])]
 
     return LayerForm(program, 3, operands)
 
@@ -127,7 +127,7 @@ def _groups(layer: NodeCall, dtypes: tuple[str, str, str]) -> list[LayerForm]:
         program = _convolution_program(layer, (parts, channels), shape, dtypes)
 
         def operands(at: NodeCall) -> list[ir.Value]:
-            image = _padded(layer, at)
+            image = _padded_image(layer, at)
             view = at.reshape(image, (*at.shape_of(image)[:3], parts, channels))
             return [view, at.reshape(diagonal_weights(at, _kernel(layer, at), groups, together), shape)]
 
@@ -147,7 +147,7 @@ def _convolution_program(
     return ConvolutionProgram(image, kernel, strides, dilation, dtypes)
 
 
-def _padded(layer: NodeCall, at: NodeCall) -> ir.Value:
+def _padded_image(layer: NodeCall, at: NodeCall) -> ir.Value:
     """The image of a convolution with its padding."""
     image, (top, left, bottom, right) = layer.args[0], every(layer.attrs["padding"], 4)
     widths = [0, 0, top, bottom, left, right, 0, 0]

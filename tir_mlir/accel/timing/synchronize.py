@@ -41,7 +41,7 @@ def synchronize(placed: PlacedProgram) -> PlacedProgram:
             f"{', '.join(placed.program.sizes)}, which a call decides; fix: a program for each size, or interlocks"
         )
     program = replace(placed.program, body=_copy(placed.program.body))
-    writer = _Writer(program, placed)
+    writer = _WaitWriter(program, placed)
     writer.add_waits()
     writer.remove_superfluous()
     check_order(writer.clocks())
@@ -58,7 +58,7 @@ def _copy_node(node: Node) -> Node:
     return replace(node, flags=list(node.flags)) if isinstance(node, Issue) else node
 
 
-class _Writer:
+class _WaitWriter:
     """Writes waits into a program."""
 
     def __init__(self, program: MachineProgram, placed: PlacedProgram):

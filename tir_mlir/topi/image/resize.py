@@ -183,10 +183,7 @@ def resample(data: te.Tensor, positions: te.Tensor, weights: te.Tensor | None = 
     if taps <= 4:
 
         def weighted_sum(*i: te.Expr) -> te.Expr:
-            total = term(i, 0)
-            for t in range(1, taps):
-                total = total + term(i, t)
-            return as_type(total, wide, x.dtype)
+            return as_type(sum((term(i, t) for t in range(1, taps)), term(i, 0)), wide, x.dtype)
 
         return te.compute(shape, weighted_sum, name="T_resample")
     k = te.reduce_axis((0, taps), name="t")

@@ -76,14 +76,12 @@ def convolve(
     image = pad_axes(x, sides, pad_value, pad_name)
     channels = _Channels(sizes["C"], kernel_sizes, groups, source.factors.get("C") if groups == 1 else None)
     taps = [te.reduce_axis((0, kernel_sizes[a]), name=f"r{a.lower()}") for a in spatial]
+    steps = list(zip(spatial, window.strides, window.dilation, taps, strict=True))
     added = sum_type(dtype, out_dtype)
 
     def element(*i: te.Expr) -> ReductionValue:
         pos = target.positions(i)
-        read_pos = {
-            a: flat_position(pos[a]) * s + t * d
-            for a, s, d, t in zip(spatial, window.strides, window.dilation, taps, strict=True)
-        }
+        read_pos = {a: flat_position(pos[a]) * s + t * d for a, s, d, t in steps}
         value = image(*source.index({"N": pos["N"], "C": channels.read(pos["C"]), **read_pos}))
         weight = w(*weights.index({"O": pos["C"], "I": channels.inner(), **dict(zip(spatial, taps, strict=True))}))
         return te.sum(as_type(value, x.dtype, added) * as_type(weight, w.dtype, added), axis=[*channels.axes, *taps])
