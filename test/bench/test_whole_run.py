@@ -39,7 +39,7 @@ def written(out):
 def test_two_rows_to_the_end(tmp_path, monkeypatch, capsys):
     works = [doubled("doubled by all", (OURS, *report.PEERS)), doubled("doubled by NumPy", ("numpy",))]
     monkeypatch.setattr(run, "all_works", lambda threads: works)
-    monkeypatch.setattr(machine, "roofs", lambda threads: ROOFS)
+    monkeypatch.setattr(machine, "roofs", lambda *_: ROOFS)
     out = tmp_path / "bench.json"
     monkeypatch.setattr(
         sys, "argv", ["bench", "--only", "double", "--threads", "1", "--seconds", ".01", "--out", str(out)]

@@ -19,12 +19,12 @@ MOVED = 1 << 22  # minimum bytes moved per call, to amortize call overhead
 WIDE = 8  # vectors per loop iteration
 
 
-def curve(threads: int) -> list[Point]:
+def curve(threads: int, clock: Callable[[], float] | None = None) -> list[Point]:
     """Return the best rates at each size; other load on the machine can only lower a rate."""
     found = []
     for size in SIZES:
         calls = {"triad": triad(size, threads), "reads": reads(size, threads)}
-        took = interleaved({name: call for name, (call, _) in calls.items()}, rounds=15)
+        took = interleaved({name: call for name, (call, _) in calls.items()}, rounds=15, clock=clock)
         rates = {name: took[name].rate(moved).greatest for name, (_, moved) in calls.items()}
         found.append(Point(size, rates["triad"], rates["reads"]))
     return found

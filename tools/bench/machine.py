@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bandwidth
 import peers
-from measure import interleaved
+from measure import clock_for, interleaved
 from peak import peak
 from roofline import Point, Roofs, settled
 from threads import set_threads
@@ -32,19 +32,20 @@ def facts() -> dict[str, str]:
     }
 
 
-def roofs(threads: Sequence[int]) -> Roofs:
-    """Measure the roofs as the best of many short rounds; other load can only lower a rate."""
+def roofs(threads: Sequence[int], shared: bool = False) -> Roofs:
+    """Measure the roofs as the best of many short rounds; other load can only lower a rate. shared: see `clock_for`."""
     peaks: dict[tuple[str, int], float] = {}
     curves: dict[int, list[Point]] = {}
     fewer = 0
     for number in sorted(threads):
         set_threads(number)
+        clock = clock_for(shared, number)
         for dtype in TYPES:
-            if (found := peak(dtype, number)) is not None:
+            if (found := peak(dtype, number, clock)) is not None:
                 call, operations = found
-                best = interleaved({"": call}, rounds=51)[""].rate(operations).greatest
+                best = interleaved({"": call}, rounds=51, clock=clock)[""].rate(operations).greatest
                 peaks[dtype, number] = max(best, peaks.get((dtype, fewer), 0.0))
-        curves[number] = settled(bandwidth.curve(number), curves.get(fewer, []))
+        curves[number] = settled(bandwidth.curve(number, clock), curves.get(fewer, []))
         fewer = number
     return Roofs(peaks, curves)
 

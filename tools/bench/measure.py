@@ -85,6 +85,11 @@ def interleaved(
     return {name: Stats.of(values) for name, values in found.items()}
 
 
+def clock_for(shared: bool, threads: int) -> Callable[[], float] | None:
+    """CPU time for works of one thread on a machine that others use; None, wall time, otherwise."""
+    return time.thread_time if shared and threads == 1 else None
+
+
 def _calls(call: Callable[[], object]) -> int:
     """Return the calls per turn; doubles until a turn is long enough, so that slow first calls do not decide."""
     if seconds(call) > 10 * TURN:

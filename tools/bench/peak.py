@@ -32,7 +32,9 @@ def chains(dtype: str) -> list[Chain]:
     return [chain for chain in found if words.issuperset(chain.needs)]
 
 
-def peak(dtype: str, threads: int) -> tuple[Callable[[], object], float] | None:
+def peak(
+    dtype: str, threads: int, clock: Callable[[], float] | None = None
+) -> tuple[Callable[[], object], float] | None:
     """Return a call that runs only multiply-adds on `threads` threads, and its operation count.
 
     Uses the fastest of the type's instructions; None if the type has none.
@@ -42,9 +44,9 @@ def peak(dtype: str, threads: int) -> tuple[Callable[[], object], float] | None:
     calls = {chain: _call(chain, threads) for chain in chains(dtype)}
     if not calls:
         return None
-    took = interleaved({chain.name: call for chain, call in calls.items()}, rounds=5)
+    took = interleaved({chain.name: call for chain, call in calls.items()}, rounds=5, clock=clock)
     work = {chain: float(TURNS * _count() * chain.operations * threads) for chain in calls}
-    best = max(calls, key=lambda chain: took[chain.name].rate(work[chain]).median)
+    best = max(calls, key=lambda chain: took[chain.name].rate(work[chain]).greatest)
     return calls[best], work[best]
 
 

@@ -4,7 +4,6 @@ ranks are."""
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,7 +44,7 @@ def _pair(work: Work, seconds: float) -> Pair:
     prediction = predict(predicted.program(make, host()), host())
     best = predicted.best_cycles(work, prediction)
     call = work.make().contestants[OURS].call
-    took = measure.interleaved({OURS: call}, budget=seconds, clock=time.thread_time)[OURS].least
+    took = measure.interleaved({OURS: call}, budget=seconds, clock=measure.clock_for(True, 1))[OURS].least
     return Pair(work.name, prediction.cycles / best, took * 1e9 / best, prediction.limit)
 
 

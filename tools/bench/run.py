@@ -53,7 +53,7 @@ def main(root: Path) -> int:
         return _language_models(root, args, facts)
     if args.models is not None:
         return _models(root, args, facts)
-    roofs = machine.roofs(args.threads)
+    roofs = machine.roofs(args.threads, args.shared)
     report.show_roofs(roofs)
     found = _works(args, roofs, end)
     if args.only.search("build") and not args.programs and not args.tune:
@@ -148,7 +148,7 @@ def one(work: Work, roofs: Roofs, budget: float, shared: bool = False) -> rows.R
         {name: contest.contestants[name].call for name in order},
         budget=budget,
         before=quiet if work.threads > 1 else None,
-        clock=time.thread_time if shared and work.threads == 1 else None,
+        clock=measure.clock_for(shared, work.threads),
     )
     return rows.row(work, took, contest.missing, roofs, contest.origin)
 
