@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import attrs, is_inside, walk
+from tir_mlir.dialect.ir import attrs, walk
 from tir_mlir.dialect.ir.edit import rebuild
 from tir_mlir.dialect.ir.index import constant_integer
 from tir_mlir.dialect.ir.lowering_op_views import OMPLoopNestOp, OMPParallelOp
@@ -51,13 +51,14 @@ class _ThreadCondition:
     stand for all."""
 
     def __init__(self, region: ir.Operation):
-        self._region = region
+        self._inside = list(walk.ops(region))
+        self._region = set(self._inside)
         self._outside: dict[ir.Value, ir.Value | None] = {}
         self._is_constant = True
 
     def write(self, least: float) -> ir.Value | None:
         """Whether to start threads; None if that does not depend on sizes."""
-        nest = next(op for op in walk.ops(self._region) if isa(op, OMPLoopNestOp))
+        nest = next(op for op in self._inside if isa(op, OMPLoopNestOp))
         each, iterations = self._steps(nest), self._trips(nest)
         if self._is_constant or iterations is None:
             return None
@@ -106,7 +107,7 @@ class _ThreadCondition:
     def _computed(self, value: ir.Value) -> ir.Value | None:
         owner = value.owner
         op = (owner.owner if isinstance(owner, ir.Block) else owner).operation
-        if op != self._region and not is_inside(op, self._region):
+        if op not in self._region:
             return value
         if isinstance(owner, ir.Block):
             return self._middle(op) if value == owner.arguments[0] else None
@@ -128,9 +129,11 @@ class _ThreadCondition:
 
 
 def _is_step(op: ir.Operation) -> bool:
-    values = [*op.results, *op.operands]
-    is_number = any(isinstance(value.type, (ir.FloatType, ir.VectorType)) for value in values)
-    return (is_number or isa(op, AccessOp)) and not isa(op, ConstantOp)
+    if isa(op, ConstantOp):
+        return False
+    value = op.results[0] if len(op.results) else op.operands[0] if len(op.operands) else None
+    is_number = value is not None and isinstance(value.type, (ir.FloatType, ir.VectorType))
+    return is_number or isa(op, AccessOp)
 
 
 def _float(value: float) -> ir.Value:
