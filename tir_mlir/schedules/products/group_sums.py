@@ -13,6 +13,7 @@ from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, iters
 from tir_mlir.schedules.products.contraction import num_elements
 from tir_mlir.schedules.products.packing import WeightPanels
+from tir_mlir.schedules.products.tile_sizes import room
 from tir_mlir.schedules.steps import merge_epilogue
 from tir_mlir.target import Target
 
@@ -255,6 +256,6 @@ def row_tile(rows: int) -> int:
 
 def row_block(rows: int, tile: int, left: RegionInfo, target: Target) -> int:
     """The rows, whole tiles, that pass over a panel of weights before the next one: they remain in half of L2."""
-    most = max(1, target.l2 // 2 // (int(left.buffer.shape[-1] or LARGE) * tile))
+    most = max(1, room(target, "l2") // (int(left.buffer.shape[-1] or LARGE) * tile))
     tiles = ceil(rows / tile)
     return tile * ceil(tiles / ceil(tiles / most))
