@@ -130,13 +130,7 @@ def dot_gemm(
         pack_groups(sch, rhs, what, plan.vectors * dot.lanes, dot.group, sharing)
     if sums is not None:
         _sum_columns(sch, sums, plan, dot, sharing)
-    sch.unroll(i_2)
-    sch.unroll(j_1)
-    start = sch.decompose_reduction(block, k_0)
-    sch.tensorize(j_2, dot.name)
-    vectorize_tile(sch, sch.get_loops(start)[-3:])
-    *_, rows, row = sch.get_loops(write_back)
-    vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
+    _compute_in_registers(sch, block, write_back, dot, (i_2, j_1, j_2, k_0))
     if _streams(what, plan, target):
         sch.annotate(k_0, "prefetch", {what.right.name: sch.get(j_0).loop_var.name})
     if free.flag("prefetch", exceeds_l2(what, target)) and in_place:  # else a later block may replace what is written
@@ -144,6 +138,20 @@ def dot_gemm(
     if threads > 1:
         sch.parallel(j_0 if plan.by_columns else i_0)
     return True
+
+
+def _compute_in_registers(
+    sch: Schedule, block: BlockHandle, write_back: BlockHandle, dot: Dot, loops: Sequence[LoopHandle]
+) -> None:
+    """Unroll a tile, and compute, start and write it back in vectors. loops: i_2, j_1, j_2, k_0 of `_tile_block`."""
+    i_2, j_1, j_2, k_0 = loops
+    sch.unroll(i_2)
+    sch.unroll(j_1)
+    start = sch.decompose_reduction(block, k_0)
+    sch.tensorize(j_2, dot.name)
+    vectorize_tile(sch, sch.get_loops(start)[-3:])
+    *_, rows, row = sch.get_loops(write_back)
+    vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
 
 
 def dot_panels(what: Contraction, target: Target, threads: int) -> tuple[int, int]:
