@@ -30,6 +30,9 @@ SWIZZLE = "swizzle"
 TMA_COPY, TMA_PIPELINE = "tma_copy", "tma_pipeline"
 """Of a block that copies a tile: 1; of the loop around: the number of tiles, and 1 for a warpgroup of its own."""
 
+SHARED_UPDATES = "shared_updates"
+"""Of a loop over blocks: the name of a buffer that all blocks update, each by way of a copy in shared memory."""
+
 APPROXIMATE = "approximate"
 """Of a block: whether its functions may be approximate, and its products contracted."""
 
@@ -78,6 +81,13 @@ KEYS: dict[str, Key] = {
         "lowering to kernels lets the TMA copy tiles ahead; set by tma_pipeline",
         *(TMA_COPY, TMA_PIPELINE),
         instead="only a GPU of sm_90 or later has a TMA; build for one",
+        on_gpu="",
+    ),
+    **_table(
+        (LOOP,),
+        "lowering to kernels lets each block update a copy in shared memory, and add it to the buffer in the end",
+        SHARED_UPDATES,
+        instead="only a GPU has shared memory; build for one",
         on_gpu="",
     ),
     **_table(

@@ -76,6 +76,7 @@ GPU_POSITIONS = {
     "tir-lower-gpu-reductions": "before buffers are placed: the partial results are more of them",
     "tir-lower-gpu-memory": "on loops: of those over one axis, each is one of its own",
     "tir-lower-gpu-vthreads": "buffers private to a virtual thread are inside of its loop",
+    "tir-lower-gpu-shared-updates": "before updates become atomic, and before proofs of one copy a block",
     "tir-lower-gpu-atomics": "buffers are private to a thread or are not, and loops are still those of the program",
     "tir-lower-gpu-block-copies": "buffers have their sizes, and loops are still those of the serial program",
     "tir-lower-collapse-dims": "after the proof of one copy: by dimension, indices are digits of fused loops",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.scatters import MAXIMA, READ, WRITE, private, scatter
+from programs.short import each, program
 
 from fuzzing.kernels.machine import on_machine
-from tir_mlir import build, schedules
+from tir_mlir import Schedule, build, schedules
 from tir_mlir.errors import LoweringError
 from tir_mlir.target import CUDA
 
@@ -66,3 +67,33 @@ def test_a_type_that_the_chip_does_not_update_is_refused():
     sch.bind(sch.get_loops("zero")[0], "threadIdx.x")
     with pytest.raises(LoweringError, match="sm_60 has no instruction that updates float16 at once"):
         build(sch, target="sm_60")
+
+
+@pytest.mark.parametrize("target", ["sm_80", "emulated"])
+@pytest.mark.parametrize("shape", [(70,), (3, 70)])
+def test_a_copy_in_shared_memory_for_each_block(shape, target):
+    rows = "" if len(shape) == 1 else "R[vi], "
+    size = "x".join(map(str, shape))
+    sch = Schedule(program(f"X:1000:int32 R:1000:int32 H:{size}:int32",
+                           each("H i:1000R", f"H[{rows}X[vi]] += R[vi] + 1")))  # fmt: skip
+    outer, _, inner = sch.split(sch.get_loops("H")[0], [3, None, 64])
+    sch.bind(outer, "blockIdx.x")
+    sch.bind(inner, "threadIdx.x")
+    sch.annotate(outer, "shared_updates", "H")
+    x, r = np.arange(1000, dtype=np.int32) ** 2 % 70, np.arange(1000, dtype=np.int32) % 3
+    h, wanted = np.ones(shape, np.int32), np.ones(shape, np.int32)
+    np.add.at(wanted, x if len(shape) == 1 else (r, x), r + 1)
+    if target == "sm_80":
+        (report,) = on_machine(sch, [x, r, h])
+        assert report.barriers == 2 * 3
+    else:
+        build(sch, target=CUDA("sm_80", emulated=True))(x, r, h)
+    assert np.array_equal(h, wanted)
+
+
+def test_a_histogram_of_many_numbers_is_counted_in_shared_memory():
+    sch = Schedule(program("X:9000:int32 H:10:int32", each("H i:9000R", "H[X[vi]] += 1")))
+    assert schedules.auto(sch, target="sm_80") == {"H": "scatter"}
+    x, h = np.arange(9000, dtype=np.int32) % 7, np.zeros(10, np.int32)
+    (report,) = on_machine(sch, [x, h])
+    assert np.array_equal(h, np.bincount(x, minlength=10)) and report.shared_bytes == 40

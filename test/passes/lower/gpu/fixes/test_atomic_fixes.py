@@ -29,6 +29,13 @@ def bound(dtype: str, loop: int) -> Schedule:
     return sch
 
 
+def annotated() -> Schedule:
+    """A scatter whose loop over threads has an annotation for loops over blocks."""
+    sch = bound("int32", 0)
+    sch.annotate(sch.get_loops("add")[0], "shared_updates", "Y")
+    return sch
+
+
 TWICE = """@T.prim_func
 def f(X: T.Buffer((8,), "int32"), H: T.Buffer((7,), "int32")):
     for u in T.thread_binding(8, thread="AXIS"):
@@ -49,6 +56,8 @@ ROWS = [
     KernelRow("a device without such instructions", lambda: bound("int32", 0),
               "bind loops whose iterations update elements of their own", (lambda: bound("int32", 1),),
               target="opencl"),
+    KernelRow("copies of threads", annotated, 'leave the annotation "shared_updates" out',
+              (lambda: bound("int32", 0),)),
     KernelRow("two operators", lambda: private(100, MAXIMA), "a kernel for each of them",
               (lambda: updated("H[X[vi]] + 1", "T.max(H[X[vi]], 3)"),)),
     KernelRow("an axis inside of itself", lambda: twice("threadIdx.x"), "bind one of them to another axis",
