@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.trial import FrozenTrial
 
+    _Base = RDBStorage
+else:
+    _Base = object
+
 PATIENCE = 600.0
 """Seconds for which a server may be away."""
 PAUSE = 1.0
@@ -36,6 +40,31 @@ _CALLS = (
 )  # fmt: skip
 
 
+class _KnownNumbers(_Base):
+    """Remembers the numbers of the trials that this process enters."""
+
+    def __init__(self, *args: Any, **named: Any):
+        super().__init__(*args, **named)
+        self._numbers: dict[int, int] = {}
+        self._ids: dict[tuple[int, int], int] = {}
+
+    def _create_new_trial(self, study_id: int, template_trial: FrozenTrial | None = None) -> FrozenTrial:
+        trial = super()._create_new_trial(study_id, template_trial)
+        self._numbers[trial._trial_id] = trial.number
+        self._ids[study_id, trial.number] = trial._trial_id
+        return trial
+
+    def get_trial_number_from_id(self, trial_id: int) -> int:
+        known = self._numbers.get(trial_id)
+        return super().get_trial_number_from_id(trial_id) if known is None else known
+
+    def get_trial_id_from_study_id_trial_number(self, study_id: int, trial_number: int) -> int:
+        known = self._ids.get((study_id, trial_number))
+        if known is not None:
+            return known
+        return super().get_trial_id_from_study_id_trial_number(study_id, trial_number)
+
+
 @functools.cache
 def server_storage() -> type[RDBStorage]:
     """optuna's storage in a database, whose new trials are few statements: the study is locked for less time.
@@ -47,30 +76,19 @@ def server_storage() -> type[RDBStorage]:
     from optuna.storages._rdb import models
     from sqlalchemy import insert
 
-    class ServerStorage(optuna.storages.RDBStorage):  # type: ignore[name-defined, misc]
-        """Remembers the numbers of the trials that this process enters."""
+    class ServerStorage(_KnownNumbers, optuna.storages.RDBStorage):  # type: ignore[name-defined, misc]
+        """Enters a trial with all that is known of it."""
 
         enters_heartbeats = True
-
-        def __init__(self, *args: Any, **named: Any):
-            super().__init__(*args, **named)
-            self._numbers: dict[int, int] = {}
-            self._ids: dict[tuple[int, int], int] = {}
 
         def _get_prepared_new_trial(self, study_id: int, template_trial: FrozenTrial | None, session: Any) -> Any:
             if template_trial is None or template_trial.state.is_finished():
                 return super()._get_prepared_new_trial(study_id, template_trial, session)
-            trial = super()._get_prepared_new_trial(study_id, None, session)
+            trial: Any = super()._get_prepared_new_trial(study_id, None, session)
             trial.state = template_trial.state
             for kind, rows in _rows(models, trial.trial_id, template_trial):
                 if rows:
                     session.execute(insert(kind), rows)
-            return trial
-
-        def _create_new_trial(self, study_id: int, template_trial: FrozenTrial | None = None) -> FrozenTrial:
-            trial = super()._create_new_trial(study_id, template_trial)
-            self._numbers[trial._trial_id] = trial.number
-            self._ids[study_id, trial.number] = trial._trial_id
             return trial
 
         def end_trial(self, trial_id: int, state: Any, values: Any, key: str, value: object) -> bool:
@@ -81,16 +99,6 @@ def server_storage() -> type[RDBStorage]:
             row = models.TrialUserAttributeModel(trial_id=trial_id, key=key, value_json=json.dumps(value))
             self.scoped_session().add(row)  # the session of this thread, which the call commits
             return self.set_trial_state_values(trial_id, state, values)
-
-        def get_trial_number_from_id(self, trial_id: int) -> int:
-            known = self._numbers.get(trial_id)
-            return super().get_trial_number_from_id(trial_id) if known is None else known
-
-        def get_trial_id_from_study_id_trial_number(self, study_id: int, trial_number: int) -> int:
-            known = self._ids.get((study_id, trial_number))
-            if known is not None:
-                return known
-            return super().get_trial_id_from_study_id_trial_number(study_id, trial_number)
 
     return ServerStorage
 
