@@ -100,11 +100,15 @@ def dot_product(
     widening: whether it may be stored narrower than the left one, and be widened in registers.
     """
     right = right or left
-    for dot in INSTRUCTIONS:
-        fits = dot.lanes == target.lanes(32) and dot.sums == sums and target.has(*dot.needs)
-        fits = fits and dot.unpacked == unpacked and (widening or dot.widening is None)
-        if fits and not target.features.intersection(dot.slow) and _takes(dot, left, right):
-            return dot
+    fitting = [
+        dot
+        for dot in INSTRUCTIONS
+        if dot.lanes == target.lanes(32) and dot.sums == sums and target.has(*dot.needs)
+        and dot.unpacked == unpacked and (widening or dot.widening is None)
+        and not target.features.intersection(dot.slow) and _takes(dot, left, right)
+    ]  # fmt: skip
+    if fitting:  # the first of those with the largest group, without a shift if there is one
+        return min(fitting, key=lambda dot: (-dot.group, is_shifted(dot, left)))
     plain = None if unpacked else PLAIN.get(target.lanes(32))
     return plain if plain and plain.sums == sums and _takes(plain, left, right) else None
 
@@ -117,8 +121,8 @@ def dot_of_lanes(target: Target, left: str, right: str) -> Dot | None:
 
 
 def is_shifted(dot: Dot, left: str) -> bool:
-    """Whether the left operand must be shifted to unsigned for an instruction: `Schedule.shift_operand`."""
-    return dot.left_dtype.startswith("uint") and not left.startswith("uint")
+    """Whether the left operand must be read with the other sign for an instruction: `Schedule.shift_operand`."""
+    return dot.left_dtype == f"u{left}" or left == f"u{dot.left_dtype}"
 
 
 def register(name: str) -> None:
@@ -144,8 +148,7 @@ def register(name: str) -> None:
 
 def _takes(dot: Dot, left: str, right: str) -> bool:
     """Whether the operands of an instruction represent those of a product, the left one perhaps shifted."""
-    shifted = is_shifted(dot, left) and dot.left_dtype == f"u{left}"
-    return _holds(dot.dtype, right) and (shifted or _holds(dot.left_dtype, left))
+    return _holds(dot.dtype, right) and (is_shifted(dot, left) or _holds(dot.left_dtype, left))
 
 
 def _holds(wide: str, narrow: str) -> bool:

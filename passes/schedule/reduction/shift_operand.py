@@ -1,4 +1,4 @@
-"""shift_operand: read a signed operand of a sum of integer products as unsigned, and correct the sum."""
+"""shift_operand: read an operand of a sum of integer products with the other sign, and correct the sum."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tir_mlir.dialect.ir import (
     parents,
     signs,
 )
-from tir_mlir.dialect.ir.op_traits import accessed_memref
-from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, ExtSIOp, LoadOp, MulIOp, StoreOp, isa
+from tir_mlir.dialect.ir.op_traits import WIDENINGS, accessed_memref
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastBaseOp, ExtSIOp, LoadOp, MulIOp, StoreOp, isa
 from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
 from tir_mlir.passes.schedule.edits import alloc_buffer, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
@@ -40,7 +40,8 @@ _SHIFT_FIRST_FIX = "shift the operand before its loops are split or fused, and b
 @primitive("shift_operand")
 @keeps_region_order
 def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
-    """Read a signed operand of a sum of integer products as unsigned, 128 (for int8) larger, and correct the sum.
+    """Read a signed operand of a sum of integer products as unsigned, 128 (for int8) larger, or an unsigned one as
+    signed, and correct the sum.
 
         for i, k in T.grid(n, m):                   for ax0, ax1 in T.grid(n, m):
             with T.block("C"):                          with T.block("A_global"):         # uint8
@@ -56,8 +57,9 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
                                                             C[vi] += int32(A_global[vi, vk]) * int32(B[vk])
 
     The sum is the same: x * y = (x + 128) * y - 128 * y for each term, exact in arithmetic modulo 2^32. Instructions
-    that multiply unsigned by signed integers (`vpdpbusd`) then compute products of signed ones. Returns the block that
-    copies the operand, and the one that sums what it is multiplied with, over the spatial iters that this uses.
+    that multiply unsigned by signed integers (`vpdpbusd`) then compute products of signed ones. An unsigned operand is
+    read as signed, 128 smaller, and 128 * y is added: for instructions of signed integers (`sdot`). Returns the block
+    that copies the operand, and the one that sums what it is multiplied with, over the spatial iters that this uses.
 
     Requires: a reduction block that adds one product of integers, started at 0, of which one factor is a widened
     element of the buffer, which the block reads nowhere else; every loop of the nest drives one iter over its whole
@@ -74,24 +76,24 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
     cache = next(Buffer(accessed_memref(op)) for op in ops(copied.op) if isa(op, AffineStoreOp))
     form = reduction_of(block)
     matched = _product(block, form, cache)
-    _make_unsigned(copied, cache, matched)
+    _change_sign(copied, cache, matched)
     return [copied, _sum_other(block, form, matched)]
 
 
 def _note(block: Block, buffer: Buffer, matched: _Product) -> None:
-    shift = -matched.least
     product = f"block `{block.name}` adds one product x * y in {matched.other.type}, x an element of `{buffer.name}`"
-    emit_remark(f"{product}: that is (x + {shift}) * y - {shift} * y, also where it wraps")
+    size, there, back = abs(matched.offset), *("+-" if matched.offset < 0 else "-+")
+    emit_remark(f"{product}: that is (x {there} {size}) * y {back} {size} * y, also where it wraps")
     emit_remark(f"each loop of block `{block.name}` runs one iter over its whole domain")
 
 
 @dataclass(frozen=True)
 class _Product:
-    """The widening cast of an element of the operand, the other factor, and the least value of such elements."""
+    """The widening cast of an element of the operand, the other factor, and the element less what is read for it."""
 
     widening: ir.Operation
     other: ir.Value
-    least: int
+    offset: int
 
 
 def _product(block: Block, form: BlockReduction, buffer: Buffer) -> _Product:
@@ -103,21 +105,21 @@ def _product(block: Block, form: BlockReduction, buffer: Buffer) -> _Product:
     term = defining_op(terms[0][1]) if len(terms) == 1 and terms[0][0] == "sum" else None
     check(term is not None and isa(term, MulIOp), block, text)
     assert term is not None
-    widened = [_match_sign_extension(v, buffer) for v in term.operands]
+    widened = [_match_extension(v, buffer) for v in term.operands]
     check(any(widened), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
     loads = [op for op in ops(block.op) if isa(op, LoadOp) and accessed_memref(op) == buffer.value]
     check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} at several positions; one can be shifted')
     side = 0 if widened[0] else 1
     widening = widened[side]
     assert widening is not None
-    width = ir.IntegerType(ExtSIOp(widening).source.type).width
-    return _Product(widening, term.operands[1 - side], -(1 << (width - 1)))
+    half = 1 << (ir.IntegerType(CastBaseOp(widening).source.type).width - 1)
+    return _Product(widening, term.operands[1 - side], -half if isa(widening, ExtSIOp) else half)
 
 
-def _match_sign_extension(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
-    """The sign extension of an element of a buffer."""
+def _match_extension(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
+    """The sign or zero extension of an element of a buffer."""
     op = defining_op(value)
-    load = defining_op(ExtSIOp(op).source) if op is not None and isa(op, ExtSIOp) else None
+    load = defining_op(CastBaseOp(op).source) if op is not None and op.name in WIDENINGS else None
     is_widened = load is not None and isa(load, AffineLoadOp) and accessed_memref(load) == buffer.value
     return op if is_widened else None
 
@@ -140,24 +142,26 @@ def _is_whole(it: Iter, nest: PrivateNest) -> bool:
     return loop.lower.is_equal_to(it.min) and loop.extent.is_equal_to(it.extent)
 
 
-def _make_unsigned(copied: Block, cache: Buffer, matched: _Product) -> None:
-    """Store `x ^ least` as unsigned, which is x - least, and widen it as unsigned."""
-    dtype = f"u{cache.dtype}"
+def _change_sign(copied: Block, cache: Buffer, matched: _Product) -> None:
+    """Store elements with the highest bit flipped, which is x - offset, with the other sign, and widen them so."""
+    is_signed = isa(matched.widening, ExtSIOp)
+    dtype = f"u{cache.dtype}" if is_signed else cache.dtype.removeprefix("u")
     signs.declare(cache.value.owner, dtype)
     store = next(op for op in ops(copied.op) if isa(op, AffineStoreOp))
     value = StoreOp(store).value
     with ir.InsertionPoint(store), store.location:
-        least = arith.constant(value.type, matched.least)
-        edit.set_operand(store, 0, convert(arith.xori(value, least), dtype))
+        highest = arith.constant(value.type, -abs(matched.offset))
+        edit.set_operand(store, 0, convert(arith.xori(value, highest), dtype))
     widening = matched.widening
     with ir.InsertionPoint(widening), widening.location:
-        wide = ir.Operation.create("arith.extui", [widening.results[0].type], [ExtSIOp(widening).source])
+        name = "arith.extui" if is_signed else "arith.extsi"
+        wide = ir.Operation.create(name, [widening.results[0].type], [CastBaseOp(widening).source])
     edit.replace_uses(widening.results[0], wide.results[0])
     edit.erase(widening)
 
 
 def _sum_other(block: Block, form: BlockReduction, matched: _Product) -> Block:
-    """Sum the other factor over the reduction, and start the sum of products from `least` times that."""
+    """Sum the other factor over the reduction, and start the sum of products from `offset` times that."""
     values = _used_values(matched.other, block)
     sum_iters = [it for it in block.iters if it.kind == "S" and it.var in values]
     shape = [it.min + it.extent for it in sum_iters] or [Index.constant(1)]
@@ -167,7 +171,7 @@ def _sum_other(block: Block, form: BlockReduction, matched: _Product) -> Block:
         attrs.put(block.op, key, None)
     with location:
         sum_block = _sum_nest(block, form, matched, sum_iters, sums)
-        _start_from(block, sums, sum_iters, matched.least)
+        _start_from(block, sums, sum_iters, matched.offset)
     return sum_block
 
 
@@ -201,11 +205,11 @@ def _sum_nest(block: Block, form: BlockReduction, matched: _Product, sum_iters: 
     return sum_block
 
 
-def _start_from(block: Block, sums: Buffer, sum_iters: Sequence[Iter], least: int) -> None:
-    """Let the init of a block store `sums[kept] * least`."""
+def _start_from(block: Block, sums: Buffer, sum_iters: Sequence[Iter], offset: int) -> None:
+    """Let the init of a block store `sums[kept] * offset`."""
     assert block.init is not None
     indices = [Index.from_value(it.var) for it in sum_iters] or [Index.constant(0)]
     store = next(op for op in ops(block.init) if isa(op, AffineStoreOp))
     with ir.InsertionPoint(store):
         start = create.load(sums.value, indices)
-        edit.set_operand(store, 0, arith.muli(start, arith.constant(start.type, least)))
+        edit.set_operand(store, 0, arith.muli(start, arith.constant(start.type, offset)))

@@ -216,7 +216,7 @@ BY_NAME = {dot.name: dot for dot in (*INSTRUCTIONS, *PLAIN.values())}
 BY_LANES_NAME = {
     dot.lanes_name: dot for dot in BY_NAME.values() if dot.steps not in (_IN_RISCV, _WIDEN_PAIRS) and not dot.unpacked
 }
-BY_SUM_NAME = {dot.sum_name: dot for dot in INSTRUCTIONS if dot.left.startswith("uint") and not dot.unpacked}
+BY_SUM_NAME = {dot.sum_name: dot for dot in INSTRUCTIONS if dot.bits == 8 and not dot.unpacked}
 
 
 def _builder(name: str) -> Builder:

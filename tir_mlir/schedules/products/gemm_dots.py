@@ -158,7 +158,7 @@ def dot_panels(what: Contraction, target: Target, threads: int) -> tuple[int, in
     """The width of the panels in which a product reads its right operand, and the group of terms, if callers can pass
     it so: the operands are those of an instruction and fill its vectors. (0, 0): they cannot."""
     dot, n, k = dot_for(what, target, packed=True), what.extent(what.n) or 0, what.extent(what.k) or 0
-    if dot is None or not what.is_unbatched or is_shifted(dot, what.left.dtype) or what.right.dtype != dot.dtype:
+    if dot is None or not what.is_unbatched or what.right.dtype != dot.dtype:
         return 0, 0
     width = tile(what, dot, target, threads).vectors * dot.lanes
     return (0, 0) if n % width or k % dot.group or not n * k else (width, dot.group)

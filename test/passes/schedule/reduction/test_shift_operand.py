@@ -107,9 +107,15 @@ def test_other_updates(refused, update, init, text):
     refused(sch, text, lambda: sch.shift_operand("C", "A"))
 
 
-def test_an_unsigned_operand(refused):
-    sch = Schedule(widened(4, 4, 4, "uint8"))
-    refused(sch, NOT_A_PRODUCT, lambda: sch.shift_operand("C", "A"))
+@pytest.mark.parametrize("operand", ["A", "B"])
+def test_an_unsigned_operand_is_read_as_signed(operand):
+    sch = Schedule(widened(5, 6, 7, "uint8"))
+    copied, _ = sch.shift_operand("C", operand)
+    assert sch.get(copied).writes[0].buffer.dtype == "int8" and sch.verify()
+    a, b = (RNG.integers(0, 256, s).astype("uint8") for s in ((5, 7), (7, 6)))
+    a[0], b[:, 0], c = 255, 0, np.empty((5, 6), "int32")
+    build(sch)(a, b, c)
+    np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
 
 
 WHOLE = 'the loops of block "C" are not one for each iter, over its whole domain, with nothing else'

@@ -51,8 +51,8 @@ def test_panels_of_groups_of_an_array():
 
 
 @pytest.mark.parametrize("program", [
-    dense(3, 96, 34), dense(16, 90, 34), dense(16, 96, 33), dense(16, 96, 64, dtype="int8"),
-], ids=["few rows", "columns that fill no vectors", "an odd sum", "signed bytes, which are shifted"])  # fmt: skip
+    dense(3, 96, 34), dense(16, 90, 34), dense(16, 96, 33),
+], ids=["few rows", "columns that fill no vectors", "an odd sum"])  # fmt: skip
 def test_where_groups_are_of_no_use_the_weight_stays(program):
     assert prepacked(program)[1] == {}
 
@@ -72,6 +72,22 @@ def test_bytes_are_widened_in_registers_where_products_are_of_pairs(target):
     c = np.empty((21, 96), "int32")
     build(sch, target=target)["main"](a, made.apply(b), c)
     np.testing.assert_array_equal(c, a.astype("int32") @ b.T.astype("int32"))
+
+
+@pytest.mark.parametrize(
+    ("left", "target", "names"),
+    [
+        ("int8", "zen4", ("dot_uint8_int8_16x4", "sum_uint8_int8_16x4")),
+        ("uint8", "neoverse_n1", ("dot_int8_4x4_aarch64_neon_sdot", "sum_int8_4x4_aarch64_neon_sdot")),
+    ],
+)
+def test_rows_of_the_other_sign_are_shifted_for_packed_weights(left, target, names):
+    x, w = te.placeholder((21, 36), left, name="X"), te.placeholder((96, 36), "int8", name="W")
+    sch = Schedule(te.create_prim_func([x, w, topi.matmul(x, w, transp_b=True, out_dtype="int32")]))
+    assert schedules.prepack(sch, "main", ["W"], target, 1)["W"].group == 4
+    schedules.auto(sch, target, 1)
+    text = sch.mod.script()
+    assert all(name in text for name in names) and "W_global" not in text and sch.verify()
 
 
 def widened_convolution(channels, dtype="int8"):
