@@ -35,6 +35,11 @@ class Row:
     group: str = ""
 
     @property
+    def times_best(self) -> float | None:
+        """Our rate over that of the fastest peer; None if there is none of them."""
+        return None if self.ours is None or not self.peers else self.ours / max(self.peers.values())
+
+    @property
     def fraction(self) -> float | None:
         """Our share of the roof."""
         return None if self.ours is None or not self.peak else self.ours / self.peak

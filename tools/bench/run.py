@@ -118,8 +118,9 @@ def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]
         share = (end - time.perf_counter()) / (len(works) - number)
         start = time.perf_counter()
         found.append(one(work, roofs, min(args.seconds, max(share / 2, 0.1)), args.shared))
-        took = time.perf_counter() - start
-        print(f"{number + 1}/{len(works)} {work.name}: {took:.1f} s", file=sys.stderr, flush=True)
+        took, times = time.perf_counter() - start, found[-1].times_best
+        told = "" if times is None else f", {times:.2f} of the best other"  # should the run not come to its end
+        print(f"{number + 1}/{len(works)} {work.name}: {took:.1f} s{told}", file=sys.stderr, flush=True)
     return found
 
 
