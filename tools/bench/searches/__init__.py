@@ -1,0 +1,1 @@
+"""Searches of ten programs beside TVM's MetaSchedule: docs/searches.md."""
