@@ -11,7 +11,7 @@ from tir_mlir.dialect.analysis.accesses import touches
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import is_pure
-from tir_mlir.dialect.ir.op_views import AllocOp, IfOp, LoadOp, LoopLikeOp, isa
+from tir_mlir.dialect.ir.op_views import AllocOp, IfOp, LoadOp, LoopLikeOp, ReinterpretCastOp, isa
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_block_kind, is_shared, kernel_nests
 from tir_mlir.passes.lower.registry import location_text
 
@@ -52,11 +52,11 @@ def perfect_nests(func: Func) -> list[KernelNest]:
 
 
 def _perfect(op: ir.Operation) -> list[Loop]:
-    """The axes from an op inwards, each directly in the one before; allocations do not count."""
+    """The axes from an op inwards, each directly in the one before; allocations and their strides do not count."""
     chain: list[Loop] = []
     while is_axis(op):
         chain.append(Loop(op))
-        body = [o for o in Loop(op).body_ops() if not isa(o, AllocOp)]
+        body = [o for o in Loop(op).body_ops() if not isa(o, AllocOp, ReinterpretCastOp)]
         if len(body) != 1:
             break
         op = body[0]
