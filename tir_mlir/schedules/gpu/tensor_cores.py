@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits, enter_context
@@ -27,6 +27,8 @@ SUMS = {
 TILE_BYTES = 64
 """Of a row of terms: four loads of 16 bytes, as permuted addresses without bank conflicts need."""
 COPY_BYTES = 16
+FEW_TILES = 8
+"""Of terms: a third stage, whose planes are numbered by a remainder, takes more instructions than it saves."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,14 @@ class WarpTile:
         """Rows and columns of a block."""
         return self.m * self.rows, self.n * self.columns
 
+    def waves(self, batch: int, m: int, n: int) -> int:
+        """How many blocks the busiest processor has."""
+        rows, columns = self.block
+        return ceil(batch * ceil(m / rows) * ceil(n / columns) / PROCESSORS)
+
     def cost(self, batch: int, m: int, n: int) -> float:
         """The work of the busiest processor, padding included; a warp loads fragments in the time of products."""
-        rows, columns = self.block
-        waves = ceil(batch * ceil(m / rows) * ceil(n / columns) / PROCESSORS)
-        return waves * rows * columns * (1 + 8 / self.m + 8 / self.n)
+        return self.waves(batch, m, n) * prod(self.block) * (1 + 8 / self.m + 8 / self.n)
 
 
 TILES = (WarpTile(64, 64, 2, 2), WarpTile(64, 32, 2, 2), WarpTile(32, 32, 2, 2), WarpTile(16, 16, 2, 2))
@@ -60,7 +65,7 @@ def tensor_core_product(
     gpu: GPU,
     epilogue: BlockHandle | None = None,
     tile: WarpTile | None = None,
-    stages: int = 2,
+    stages: int | None = None,
 ) -> None:
     """Schedule a product of any size for `mma.sync`: batched, transposed, a convolution. tile: default the best for the
     sizes.
@@ -73,17 +78,21 @@ def tensor_core_product(
 
     epilogue: an elementwise block that alone reads the product: computed in the registers of the sums. Ragged tiles are
     filled with zeros. stages: of a pipeline of the loop over tiles of terms, whose copies are that many less one tiles
-    ahead; no more than there are tiles, and than shared memory has planes for. Two are predicted to take 0.78 of the
-    time of one for 4096^3 on A100 and H200, three 0.83. Errors: ScheduleError for what is not a
-    product of types that the units have, or what zeros would change.
+    ahead; no more than there are tiles, and than shared memory has planes for. Default 2: predicted to take 0.78 of the
+    time of one for 4096^3 on A100 and H200, three 0.83; but 3 where each processor has one block of many tiles,
+    which waits for its copies: 0.67 of two for 128 x 768 x 3072. Errors: ScheduleError for what is not a product of
+    types that the units have, or what zeros would change.
     """
-    if stages < 1:
+    if stages is not None and stages < 1:
         raise ScheduleError(f"stages is at least 1, not {stages}")
     kept = {block_info(sch, b).name for b in sch.get_child_blocks(sch.get_block("root", sch.func_working_on))}
     axes = product_axes(sch, block)
     dtype, sums = _types(sch, block, axes, gpu)
-    tile = tile or min(TILES, key=lambda one: one.cost(*(axes.extent(group) for group in axes.groups[:3])))
+    sizes = [axes.extent(group) for group in axes.groups[:3]]
+    tile = tile or min(TILES, key=lambda one: one.cost(*sizes))
     depth = TILE_BYTES * 8 // bits(dtype)
+    tiles = ceil(axes.extent(axes.sums) / depth)
+    stages = stages or (3 if tile.waves(*sizes) == 1 and tiles > FEW_TILES else 2)
     what = as_matrices(sch, block, axes)
     reads = [str(r) for r in block_info(sch, block).reads]
     sides = {"b": 1, "m": tile.block[0], "n": tile.block[1], "k": depth}
@@ -111,7 +120,7 @@ def tensor_core_product(
     if epilogue is not None:
         sch.reverse_compute_inline(epilogue)
     init = sch.decompose_reduction(inner, k_0)
-    _copy_ahead(sch, k_0, min(stages, ceil(axes.extent(axes.sums) / depth)), gpu, tile)
+    _copy_ahead(sch, k_0, min(stages, tiles), gpu, tile)
     for name, load in zip("ab", loads, strict=True):
         sch.tensorize(sch.get_loops(load)[-2], group[f"load_{name}"])
     sch.tensorize(sch.get_loops(sch.get_child_blocks(init)[0])[-2], group["init"])
