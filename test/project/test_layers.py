@@ -57,7 +57,7 @@ PACKAGES: dict[str, str] = {
         "accel build cache dialect errors graph interpreter intrin extensions prediction runtime schedule schedules "
         "script sources target te topi visual"
     ),
-    "examples": "build errors runtime.kernels script tir_mlir",
+    "examples": "build errors runtime.kernels schedules script tir_mlir",
     "opt": "dialect graph passes processes runtime schedule script target targets.stages tir_mlir",
     "tune": (
         "accel build dialect equivalence extensions graph opt passes.schedule.queries prediction processes ptx runtime "

@@ -17,6 +17,7 @@ from tir_mlir.dialect.diagnostics import GraphError, check_type, short_repr
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import enter_context, symbols_kept
 from tir_mlir.dialect.ir.memo import given_operations
+from tir_mlir.graph.device.tiled_attention import tiled_attention
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, foreign_operators, kind_of
 from tir_mlir.graph.transforms.bodies import each_body
@@ -52,7 +53,7 @@ class Stage:
         graph without any of these. None: it is run on each graph.
     saves: what it saves when the model runs is not worth its time where the model is to be ready soon.
     by_body: it changes one graph, so that it is run on each region of branches and loops as well.
-    for_cpus: what it does is of use to code for CPUs only; it is not run for GPUs.
+    for_cpus: what it does is of use to code for CPUs only; it is not run for GPUs; for_gpus: the other way round.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Stage:
     saves: bool = False
     by_body: bool = False
     for_cpus: bool = False
+    for_gpus: bool = False
 
     @cached_property
     def options(self) -> list[str]:
@@ -112,6 +114,14 @@ STAGES: list[Stage] = [
         frozenset({OperatorKind.CONVOLUTION}),
         by_body=True,
         for_cpus=True,
+    ),
+    Stage(
+        "tiled_attention",
+        "Compute attention of short floats in tiles, for tensor cores",
+        tiled_attention,
+        frozenset({"nn.attention"}),
+        by_body=True,
+        for_gpus=True,
     ),
     Stage("constants", "Make weights of constants; their values are not in the text", constants_to_weights),
     Stage("lift_weights", "Move what depends on weights only to a graph of its own", lift_weights),
@@ -178,7 +188,7 @@ def compile_graph(
         if stage.only_for is not None and scanned is not graph:
             has, scanned = _nodes_of(graph), graph
         idle = stage.only_for is not None and has.isdisjoint(stage.only_for)
-        idle = idle or (stage.saves and options.optimize == FAST) or (stage.for_cpus and not is_cpu)
+        idle = idle or (stage.saves and options.optimize == FAST) or (stage.for_gpus if is_cpu else stage.for_cpus)
         lowered = graph if idle else stage(graph, options)
         if verify and not idle and not (comparison := lowered.verify(graph)):
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {comparison.difference}")
