@@ -32,12 +32,13 @@ def run(module: ir.Module) -> None:
     for func in programs(module):
         marked = [op for op in walk.ops(func.op) if COPIED_AHEAD in op.attributes]
         stores: dict[int, list[ir.Operation]] = {attrs.get(op, COPIED_AHEAD): [] for op in marked}
+        of_each = {number: [op for op in marked if attrs.get(op, COPIED_AHEAD) == number] for number in stores}
         for op in walk.ops(func.op):
             alloc = Buffer(accessed_memref(op)).root.op if isa(op, StoreOp) else None
             if alloc is not None and COPIED_AHEAD in alloc.attributes:
                 stores[attrs.get(alloc, COPIED_AHEAD)].append(op)
         for number, group in stores.items():
-            _mark_all(group, [op for op in marked if attrs.get(op, COPIED_AHEAD) == number])
+            _mark_all(group, of_each[number])
 
 
 def _mark_all(stores: Sequence[ir.Operation], marked: Sequence[ir.Operation]) -> None:

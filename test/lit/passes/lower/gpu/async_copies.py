@@ -34,3 +34,39 @@ def main(A: T.Buffer((10, 256), "float32"), C: T.Buffer((10, 64), "float16"), B:
                         vt = T.axis.spatial(64, t)
                         T.where(1 <= k)
                         B[vk, vt] = S[vk % 2, 63 - vt] + T.Cast("float32", H[vk % 2, 63 - vt])
+
+
+# Neither of two kernels has a copy that can be asynchronous: both lose their groups.
+# CHECK-LABEL: func.func @two_without
+# CHECK-NOT: nvvm.cp.async
+# CHECK: return
+@T.prim_func
+def two_without(A: T.Buffer((10, 64), "float16"), B: T.Buffer((10, 64), "float16"), C: T.Buffer((10, 64), "float16")):
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("first"):
+            S = T.alloc_buffer((2, 64), "float16", scope="shared")
+            for k in range(11):
+                for t in T.thread_binding(64, thread="threadIdx.x"):
+                    with T.block("S"):
+                        vk, vt = T.axis.remap("OS", [k, t])
+                        T.where(k < 10)
+                        S[vk % 2, vt] = A[vk, vt]
+                for t in T.thread_binding(64, thread="threadIdx.x"):
+                    with T.block("B"):
+                        vk, vt = T.axis.opaque(10, k - 1), T.axis.spatial(64, t)
+                        T.where(1 <= k)
+                        B[vk, vt] = S[vk % 2, 63 - vt]
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("second"):
+            R = T.alloc_buffer((2, 64), "float16", scope="shared")
+            for k in range(11):
+                for t in T.thread_binding(64, thread="threadIdx.x"):
+                    with T.block("R"):
+                        vk, vt = T.axis.remap("OS", [k, t])
+                        T.where(k < 10)
+                        R[vk % 2, vt] = A[vk, vt]
+                for t in T.thread_binding(64, thread="threadIdx.x"):
+                    with T.block("C"):
+                        vk, vt = T.axis.opaque(10, k - 1), T.axis.spatial(64, t)
+                        T.where(1 <= k)
+                        C[vk, vt] = R[vk % 2, 63 - vt]
