@@ -139,7 +139,7 @@ PARTS: dict[str, str] = {
     "tune.search": "boards records report spaces trials",
     "compat.relax": ".",
     "dialect.symbolic": "diagnostics",
-    "graph.device": ". memory transforms units",
+    "graph.device": ". memory rewrite transforms units",
     "graph.expressions": ". operators rewrite",
     "graph.importers": ". operators",
     "graph.importers.aten": ". importers operators",

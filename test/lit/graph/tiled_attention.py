@@ -1,3 +1,4 @@
+# RUN: not tir-opt %s -p 'tir-graph-tiled-attention{target=sm_8}' 2>&1 | FileCheck %s --check-prefix=TARGET
 # RUN: tir-opt %s --split-input-file -p 'tir-graph-tiled-attention{target=sm_80}' --emit=script | FileCheck %s
 # RUN: tir-opt %s --split-input-file -p 'tir-graph-tiled-attention{target=sm_75}' --emit=script | FileCheck %s --check-prefix=OLD
 
@@ -13,6 +14,7 @@
 # CHECK: R.call_tir(cls.attention, (q, k, v)
 # CHECK-NOT: permute_dims
 # OLD: R.nn.attention(
+# TARGET: sm_8
 from tir_mlir.graph import script as R
 
 
