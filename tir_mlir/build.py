@@ -63,6 +63,7 @@ def build(
     threads: int | None = None,
     weights: str | None = None,
     optimize: str = "full",
+    math: str | None = None,
     dump: str | Path | None = None,
 ) -> M_co: ...
 @overload
@@ -89,12 +90,14 @@ def build(
     threads: int | None = None,
     weights: str | None = None,
     optimize: str | None = None,
+    math: str | None = None,
     dump: str | Path | Dump | None = None,
 ) -> object:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library. A Graph is
     compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target), and its
     weights rounded to `weights` ("bfloat16", "int8", "int4"; default: not), see `quantize_weights`. optimize: "full"
-    (default), or "fast" for a model that is ready soon, with plain schedules, and runs slower.
+    (default), or "fast" for a model that is ready soon, with plain schedules, and runs slower. math: "tf32" lets a GPU
+    round the operands of products of float32 for its tensor cores, see `CUDA`.
 
     Inside `with tir_mlir.tune.Database(path):`, programs without a schedule are built as the best record has them, else
     by `schedules.auto`; `lib.schedule_origin` tells.
@@ -112,6 +115,8 @@ def build(
     Raises BuildError (unknown target, missing or mismatched kernel, code that verify finds wrong) and LoweringError.
     """
     target = resolved(target)
+    if math is not None:
+        target = _with_math(mod, target, math)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(target, driver=driver != "jit", checked=checked, verify=verify)
         if not target.is_cpu:
@@ -191,6 +196,15 @@ def _check_options(target: AnyTarget, driver: object, libs: object, **flags: obj
             raise BuildError(f"{name} is True or False, not {short_repr(value)}")
     used = {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"], "verify": flags["verify"]}
     refuse_options(back_end_of(target), target, used)
+
+
+def _with_math(mod: object, target: AnyTarget, math: str) -> AnyTarget:
+    """The target with what its schedules may round, for a graph. Raises BuildError."""
+    if getattr(type(mod), "build_model", None) is None:
+        raise BuildError('math is for graphs; fix: schedules.auto(sch, target=CUDA("sm_80", math="tf32"))')
+    if (gpu := target.nvidia) is None:
+        raise BuildError('math is for GPUs of NVIDIA; fix: leave it out, or target="cuda"')
+    return replace(gpu, math=math)
 
 
 def _refuse_for_programs(threads: int | None, weights: str | None, optimize: str | None) -> None:

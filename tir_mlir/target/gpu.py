@@ -149,8 +149,10 @@ class CUDA(GPU):
     shared_static: bytes of shared memory that a kernel can declare.
     shared: that a launch can ask for, by default what the chip has.
     ptx: the version of PTX, 80 is 8.0.
-    emulated: run the kernels on this machine's CPU, the threads of a block one after the other. Raises BuildError for
-        an unknown chip, and for a limit below 0. Facts of the chip: warp, threads that run together and shuffle values;
+    emulated: run the kernels on this machine's CPU, the threads of a block one after the other.
+    math: "float32", or "tf32" to let ready schedules round the operands of products and convolutions of float32 to
+        tf32, 11 bits, which tensor cores from sm_80 on multiply. Raises BuildError for an unknown chip, a limit below 0
+        and a math that the chip does not have. Facts of the chip: warp, threads that run together and shuffle values;
         registers, of a multiprocessor, for all of its blocks.
     resident_threads, resident_blocks, resident_shared: of a multiprocessor.
     """
@@ -161,6 +163,7 @@ class CUDA(GPU):
     shared: int = 0
     ptx: int = 0
     emulated: bool = False
+    math: str = "float32"
     warp: int = field(default=32, init=False)
     registers: int = field(default=64 << 10, init=False)
     resident_threads: int = field(default=0, init=False)
@@ -182,6 +185,10 @@ class CUDA(GPU):
             value = getattr(self, name)
             if not isinstance(value, int) or value < 0:
                 raise BuildError(f"{name} of a GPU is a number from 0 on, not {short_repr(value)}; fix: leave it out")
+        if self.math not in ("float32", "tf32"):
+            raise BuildError(f'math of a GPU is "float32" or "tf32", not {short_repr(self.math)}')
+        if self.math == "tf32" and self.capability < 80:
+            raise BuildError(f'{self.chip} has no tf32; fix: CUDA("sm_80") or later, or leave math out')
         facts = _CHIPS[self.chip]
         for name, value in {
             "shared": facts.shared << 10,
@@ -218,6 +225,7 @@ class CUDA(GPU):
     def features(self) -> frozenset[str]:
         least = {"dp4a": 61, "wmma": 70, "ldmatrix": 75, "mma": 80, "cp.async": 80, "stmatrix": 90, "tma": 90}
         found = {name for name, capability in least.items() if self.capability >= capability}
+        found |= {self.math} - {"float32"}
         return frozenset(found | ({"wgmma"} if self.chip == "sm_90a" else set()))
 
     @property

@@ -111,8 +111,8 @@ class TiledAttentionProgram:
         return -(-self.queries // self.rows) * self.rows
 
     def _tiles(self) -> tuple[int, str]:
-        """The tiles of keys, and how many of them a tile of queries reads: none above the diagonal; the last queries may
-        see one without keys."""
+        """The tiles of keys, and how many of them a tile of queries reads: none above the diagonal; the last queries
+        may see one without keys."""
         ahead, count = self.scores.ahead, -(-self.keys // self.columns)
         if ahead is None or ahead < 0 or count == 1:
             return count, str(count)

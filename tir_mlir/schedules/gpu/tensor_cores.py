@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil, prod
@@ -23,7 +24,10 @@ SUMS = {
     "float16": ("float32", "float16"), "bfloat16": ("float32",), "int8": ("int32",), "uint8": ("int32",),
     "float64": ("float64",),
 }  # fmt: skip
-"""The types of operands, and those of their sums. float32 would be rounded to tf32: another result."""
+"""The types of operands, and those of their sums. float32 is rounded to tf32, so that a target has to allow it."""
+TF32_ERROR = 2.0**-10
+"""Of a sum of products of float32 in tf32, relative to that of absolute values: two operands are rounded to 11 bits, to
+nearest; float32 sums add less than 2 ** -24 a term."""
 TILE_BYTES = 64
 """Of a row of terms: four loads of 16 bytes, as permuted addresses without bank conflicts need."""
 COPY_BYTES = 16
@@ -91,8 +95,8 @@ def tensor_core_product(
     sizes = [axes.extent(group) for group in axes.groups[:3]]
     tile = tile or min(TILES, key=lambda one: one.cost(*sizes))
     depth = TILE_BYTES * 8 // bits(dtype)
-    tiles = ceil(axes.extent(axes.sums) / depth)
-    stages = stages or (3 if tile.waves(*sizes) == 1 and tiles > FEW_TILES else 2)
+    trips = ceil(axes.extent(axes.sums) / depth)
+    stages = stages or (3 if tile.waves(*sizes) == 1 and trips > FEW_TILES else 2)
     what = as_matrices(sch, block, axes)
     reads = [str(r) for r in block_info(sch, block).reads]
     sides = {"b": 1, "m": tile.block[0], "n": tile.block[1], "k": depth}
@@ -108,19 +112,30 @@ def tensor_core_product(
     loads = []
     for name, operand, last in zip("ab", (what.left, what.right), terms_last, strict=True):
         shared = read_tile(sch, inner, padded[operand], "shared", kept)
-        load = sch.cache_read(inner, str(block_info(sch, shared).writes[0]), group[f"scope_{name}"])
-        sch.compute_at(load, k_0)
-        sch.compute_at(shared, k_0)
-        row = depth if last else tile.block["ab".index(name)]
-        _copy(sch, shared, tile, row)
+        loads.append(_load(sch, inner, shared, group[f"scope_{name}"], k_0))
+        _copy(sch, shared, tile, depth if last else tile.block["ab".index(name)])
         sch.swizzle(shared, 0)
-        loads.append(load)
     sch.reverse_compute_at(back, warp)
     store_inside(sch, back, kept)
     if epilogue is not None:
         sch.reverse_compute_inline(epilogue)
     init = sch.decompose_reduction(inner, k_0)
-    _copy_ahead(sch, k_0, min(stages, tiles), gpu, tile)
+    _copy_ahead(sch, k_0, min(stages, trips), gpu, tile)
+    _tensorize(sch, inner, init, loads, group)
+
+
+def _load(sch: Schedule, inner: BlockHandle, shared: BlockHandle, scope: str, k_0: LoopHandle) -> BlockHandle:
+    """Load a tile to fragments, both in the loop over tiles of terms. Returns the block of the load."""
+    load = sch.cache_read(inner, str(block_info(sch, shared).writes[0]), scope)
+    sch.compute_at(load, k_0)
+    sch.compute_at(shared, k_0)
+    return load
+
+
+def _tensorize(
+    sch: Schedule, inner: BlockHandle, init: BlockHandle, loads: Sequence[BlockHandle], group: Mapping[str, str]
+) -> None:
+    """Make instructions of loads, first sums and products."""
     for name, load in zip("ab", loads, strict=True):
         sch.tensorize(sch.get_loops(load)[-2], group[f"load_{name}"])
     sch.tensorize(sch.get_loops(sch.get_child_blocks(init)[0])[-2], group["init"])
@@ -142,7 +157,8 @@ def _types(sch: Schedule, block: BlockHandle, axes: ProductAxes, gpu: GPU) -> tu
     left, right, sums = (dtypes[name] for name in (axes.left, axes.right, axes.out))
     if not gpu.has("mma"):
         raise ScheduleError(f"{gpu.chip} has no mma.sync")
-    if left != right or sums not in SUMS.get(left, ()):
+    known = SUMS.get(left, ("float32",) if left == "float32" and gpu.has("tf32") else ())
+    if left != right or sums not in known:
         raise ScheduleError(f'block "{info.name}" multiplies {left} by {right} in {sums}, which tensor cores do not')
     with enter_context():
         plain = is_product(block_view(sch, block), (axes.left, axes.right), axes.out, sums)

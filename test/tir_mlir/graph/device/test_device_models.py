@@ -177,12 +177,34 @@ def test_a_model_on_a_gpu_is_neither_profiled_nor_exported(tmp_path):
 
 
 def test_each_function_and_the_whole_are_verified():
+    """In tf32, whose error is told."""
     b = GraphBuilder("main")
     b.output(b.op("exp", b.op("nn.dense", b.input("x", (3, 5)), b.weight("w", random(4, 5)))))
-    verified = built(b.finish()).verify()
+    model = built(b.finish(), math="tf32")
+    assert "T_matmul_NT: tensor_cores" in model.schedules["fused_nn_dense_exp"][0]
+    verified = model.verify()
     assert verified and not verified.unchecked
     assert [*verified.functions] == ["fused_nn_dense_exp"]
     assert "by the kernels for sm_80 on the PTX machine" in str(verified)
+    assert "products in tf32: of other numbers each is wrong by up to 0.001 of the sum" in str(verified)
+
+
+@pytest.mark.parametrize(
+    ("target", "math", "message"),
+    [
+        ("llvm", "tf32", 'math is for GPUs of NVIDIA; fix: leave it out, or target="cuda"'),
+        ("sm_75", "tf32", r'sm_75 has no tf32; fix: CUDA\("sm_80"\) or later, or leave math out'),
+        ("sm_80", "fp8", 'math of a GPU is "float32" or "tf32", not \'fp8\''),
+    ],
+)
+def test_other_math_is_refused(target, math, message):
+    with pytest.raises(BuildError, match=message):
+        build(mlp(), target=target, math=math)
+
+
+def test_math_is_for_graphs():
+    with pytest.raises(BuildError, match=r"math is for graphs; fix: schedules.auto\(sch, target=CUDA"):
+        build(running, target="sm_80", math="tf32")
 
 
 def test_the_report_predicts_the_time_of_each_function(by_rows):

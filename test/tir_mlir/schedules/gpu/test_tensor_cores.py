@@ -8,7 +8,7 @@ from harness import mma_products, scripts
 
 from tir_mlir import Schedule, build, interpret, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.schedules.gpu.tensor_cores import WarpTile, tensor_core_product
+from tir_mlir.schedules.gpu.tensor_cores import TF32_ERROR, WarpTile, tensor_core_product
 from tir_mlir.target import CUDA
 
 EPILOGUE = """
@@ -162,6 +162,23 @@ def test_what_tensor_cores_do_not_multiply(dtype, chip, message):
     sch = Schedule(mma_products.product(64, 64, 64, dtype))
     with pytest.raises(ScheduleError, match=message):
         tensor_core_product(sch, sch.get_block("product"), CUDA(chip))
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("trans", TRANSPOSED)
+@pytest.mark.parametrize("size", [(16, 8, 1), (33, 17, 127), (64, 96, 40)])
+def test_float32_in_tf32_where_the_target_says_so(size, trans):
+    """Each operand is rounded to 11 bits."""
+    (m, n, k), (trans_a, trans_b) = size, trans
+    sch = Schedule(mma_products.product(m, n, k, "float32", "float32", trans_a, trans_b))
+    tensor_core_product(sch, sch.get_block("product"), CUDA("sm_80", math="tf32"))
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(s, np.float32) for s in ((k, m) if trans_a else (m, k), (n, k) if trans_b else (k, n)))
+    c = np.full((m, n), -1, np.float32)
+    report = interpret(sch, a, b, c, target="sm_80")
+    left, right = (a.T if trans_a else a).astype(float), (b.T if trans_b else b).astype(float)
+    assert (np.abs(c - left @ right) <= TF32_ERROR * (np.abs(left) @ np.abs(right))).all()
+    assert any("tf32" in name for name in report.instructions)
 
 
 def test_no_stages():
