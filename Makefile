@@ -144,7 +144,7 @@ zoo: env  ## nearly 200 models of torchvision, timm, transformers and diffusers 
 
 # the tests of the driver, 500 random kernels on the PTX machine and on the GPU, build/gpu.json and build/gpu-kernels.json; the
 # driver is enough, PyTorch with CUDA is compared with where it is; with BIN=FOLDER, the Python there is used and nothing installed
-gpu: $(if $(filter command line,$(origin BIN)),,env)  ## on a machine with an NVIDIA GPU: its tests, the PTX machine against it, figures in build/gpu*.json; at most 9 minutes on 16 cores
+gpu: $(if $(filter command line,$(origin BIN)),,env)  ## on a machine with an NVIDIA GPU: its tests, the PTX machine against it, figures in build/gpu*.json; at most 11 minutes on 16 cores
 	@$(BIN)/python -c "import sys; sys.tracebacklimit = 0; from tir_mlir.runtime.drivers.cuda import cuda; gpu = cuda(); print(gpu.name, *gpu.devices(), sep='\n')"
 	@mkdir -p build; failed=; \
 	$(BIN)/python -m pytest -rs test/targets/test_gpu.py || failed="$$failed tests"; \
