@@ -26,6 +26,7 @@ _LOG_32 = (
     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
 )  # fmt: skip
 _TANH_32 = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
+_HALF_EXPM1_32 = (4.46285978196e-2, 1.33865242635e-1, 3.33330257613e-1, 6.66661721534e-1, 1.00000001238)
 _EXP2_32 = (1.32647270652e-3, 9.67151264891e-3, 5.55073374369e-2, 2.40222420852e-1, 6.93146977599e-1, 1.0)
 _ERF_32 = (
     -5.72390125402e-4, 4.93820245358e-3, -2.67273068825e-2, 1.12806803768e-1, -3.76123802398e-1, 1.28379131697e-1,
@@ -198,8 +199,9 @@ def _tanh(f: FloatBuilder, x: ir.Value) -> ir.Value:
     most = f.clamp_above(size, 10.0)
     shifted, n = _round_product(f, most, 2 / log(2), 1)
     scale = _power_of_two(f, f.to_bits(shifted))
-    rise = _exp_rise(f, f.fma(n, -log(2), f.mul(most, 2.0)))
-    far = f.sub(1.0, f.div(f.constant(2.0), f.fma(rise, scale, f.add(scale, 1.0))))
+    q = f.fma(n, -log(2) / 2, most)
+    rise = f.fma(f.polynomial(q, _HALF_EXPM1_32), f.mul(q, q), q)  # (exp(2 q) - 1) / 2
+    far = f.sub(1.0, f.div(f.constant(1.0), f.fma(rise, scale, f.fma(scale, 0.5, 0.5))))
     return f.with_sign(f.select(f.compare(size, "olt", 0.625), near, far), x)
 
 
