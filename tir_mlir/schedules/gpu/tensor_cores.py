@@ -109,18 +109,23 @@ def tensor_core_product(
     if even:  # all is stored: there is no guard
         store_inside(sch, back, kept)
     inner, k_0, warp = _bind(sch, what, tile, depth)
-    loads = []
+    loads, apart = [], list[tuple[BlockHandle, int]]()
     for name, operand, last in zip("ab", (what.left, what.right), terms_last, strict=True):
         shared = read_tile(sch, inner, padded[operand], "shared", kept)
         loads.append(_load(sch, inner, shared, group[f"scope_{name}"], k_0))
         _copy(sch, shared, tile, depth if last else tile.block["ab".index(name)])
-        sch.swizzle(shared, 0)
+        if dtype == "float32":
+            apart.append((shared, 4 if last else 8))
+        else:
+            sch.swizzle(shared, 0)
     sch.reverse_compute_at(back, warp)
     store_inside(sch, back, kept)
     if epilogue is not None:
         sch.reverse_compute_inline(epilogue)
     init = sch.decompose_reduction(inner, k_0)
     _copy_ahead(sch, k_0, min(stages, trips), gpu, tile)
+    for shared, offset in apart:  # not each tile has an xor: rows begin at other banks
+        sch.storage_align(shared, 0, -2, WARP, offset)
     _tensorize(sch, inner, init, loads, group)
 
 

@@ -15,3 +15,13 @@ llvm.func @copies(%a: !llvm.ptr<1>, %s: !llvm.ptr<3>) {
   llvm.store %z, %s : f32, !llvm.ptr<3>
   llvm.return
 }
+
+// A marked store of what is computed remains a store.
+// CHECK-LABEL: llvm.func @computed
+// CHECK-NOT: nvvm.cp.async
+// CHECK: llvm.store %{{.*}}, %{{.*}} : f32, !llvm.ptr<3>
+llvm.func @computed(%s: !llvm.ptr<3>, %c: i1, %x: f32, %y: f32) {
+  %v = llvm.select %c, %x, %y : i1, f32
+  llvm.store %v, %s {nontemporal} : f32, !llvm.ptr<3>
+  llvm.return
+}
