@@ -53,7 +53,7 @@ def main(root: Path) -> int:
         return _language_models(root, args, facts)
     if args.models is not None:
         return _models(root, args, facts)
-    roofs = machine.roofs(args.threads, args.shared)
+    roofs = machine.roofs(sorted({1, *args.threads}), args.shared)  # some works have one thread only
     report.show_roofs(roofs)
     found = _works(args, roofs, end)
     if args.only.search("build") and not args.programs and not args.tune:
