@@ -152,6 +152,8 @@ class ExactArguments(inputs.ArgumentGenerator):
         self, number: int, param: BufferParam | ScalarParam, random: np.random.Generator, kind: str, exact: bool
     ) -> inputs.Argument:
         is_size = isinstance(param, ScalarParam) and param.is_index
+        if isinstance(param, BufferParam) and param.dtype == "bool":  # calls take no bytes for them
+            return inputs.laid_out(random.random(inputs.shape_of(param, self.known)) < 0.5, param)
         if is_size or not param.dtype.startswith(("float", "bfloat")):
             return super()._argument(number, param, random, kind, exact)
         most = 1 if param.dtype in ("float16", "bfloat16") else 3  # sums of them are exact for longer
