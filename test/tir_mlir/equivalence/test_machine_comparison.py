@@ -23,6 +23,20 @@ def test_equal_programs(program, domain):
     assert domain in str(result)
 
 
+def test_masks_of_bool_are_arguments():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(M: T.Buffer((40,), "bool"), A: T.Buffer((40,), "float32"), B: T.Buffer((40,), "float32")):
+    for i in T.thread_binding(40, thread="threadIdx.x"):
+        with T.block("B"):
+            vi = T.axis.spatial(40, i)
+            B[vi] = T.Select(M[vi], A[vi], T.float32(0))
+""")
+    )
+    assert sch.verify(target="sm_80")
+
+
 def test_large_programs_run_at_smaller_sizes():
     result = matmul(256, 8).verify(target="sm_80")
     assert result
