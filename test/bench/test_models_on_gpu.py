@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from contest import WrongResult
-from models_on_gpu import _check
+from models_on_gpu import TimedModel, _check
 
 
 def test_results_within_rounding_are_right():
     right = np.array([1.0, -8.0], np.float32)
-    _check("m", [right + 1e-3], [right])
+    _check(TimedModel("m"), [right + 1e-3], [right])
 
 
 @pytest.mark.parametrize("error", [0.1, np.nan, np.inf])
 def test_other_results_are_named(error):
     right = np.array([1.0, -8.0], np.float32)
-    with pytest.raises(WrongResult, match="bert is wrong on the GPU: by"):
-        _check("bert", [right + np.float32(error)], [right])
+    with pytest.raises(WrongResult, match="bert in float32 is wrong on the GPU: by"):
+        _check(TimedModel("bert"), [right + np.float32(error)], [right])

@@ -14,6 +14,7 @@ from tir_mlir.target.host import architecture, assumed_cpu_name, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
 from tir_mlir.target.predefined import (
+    ALDER_LAKE,
     APPLE_M1,
     AVX2,
     AVX512,
@@ -47,6 +48,7 @@ from tir_mlir.target.predefined import (
 )
 
 __all__ = [
+    "ALDER_LAKE",
     "APPLE_M1",
     "AVX2",
     "AVX512",

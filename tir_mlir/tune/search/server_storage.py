@@ -10,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import TuneWarning
@@ -38,6 +38,10 @@ _CALLS = (
     "get_trial_id_from_study_id_trial_number", "get_trial_number_from_id", "set_trial_state_values",
     "set_trial_system_attr", "set_trial_user_attr", "end_trial", "record_heartbeat", "_get_stale_trial_ids",
 )  # fmt: skip
+
+
+_EXTENDED = ("_create_new_trial", "_get_prepared_new_trial")
+"""The methods of optuna's storage that ours extends, none of which it makes public."""
 
 
 class _KnownNumbers(_Base):
@@ -70,13 +74,21 @@ def server_storage() -> type[RDBStorage]:
     """optuna's storage in a database, whose new trials are few statements: the study is locked for less time.
 
     optuna asks for each parameter and each attribute what there was before: 42 statements under the lock for a trial
-    of nine parameters. A trial that is new has none, and its rows go in together, with its first sign of life.
+    of nine parameters. A trial that is new has none, and its rows go in together, with its first sign of life. That
+    needs what optuna does not make public: where it is not there, optuna's own storage.
     """
-    optuna = load_optuna()
-    from optuna.storages._rdb import models
+    storage = load_optuna().storages.RDBStorage
+    try:
+        from optuna.storages._rdb import models
+    except ImportError:
+        return storage
+    return _extend(storage, models) if all(hasattr(storage, name) for name in _EXTENDED) else storage
+
+
+def _extend(storage: type[RDBStorage], models: Any) -> type[RDBStorage]:
     from sqlalchemy import insert
 
-    class ServerStorage(_KnownNumbers, optuna.storages.RDBStorage):  # type: ignore[name-defined, misc]
+    class ServerStorage(_KnownNumbers, storage):  # type: ignore[valid-type, misc]
         """Enters a trial with all that is known of it."""
 
         enters_heartbeats = True
@@ -134,7 +146,7 @@ def wait_for_server(storage: RDBStorage, location: str) -> None:
     counts as set; a trial that is entered twice remains for `Ledger.claim`. location: in the warning.
     """
     nested = threading.local()
-    for name in _CALLS:
+    for name in filter(partial(hasattr, storage), _CALLS):
         setattr(storage, name, _repeat_calls(getattr(storage, name), location, nested))
 
 
