@@ -1,9 +1,9 @@
 """The cores that speed is predicted for: widths, caches' rates, and where LLVM's model of one is wrong.
 
 Rates of caches are what one core sustains, rounded, from the makers' optimization manuals and public measurements
-(uops.info, Chips and Cheese); those of Zen 4, and of L3 of
-Emerald Rapids, are measured. A rate of DRAM is a core's share of a server's memory. What
-cores share are a socket's numbers of the makers, and for DRAM four fifths of the rate of its channels.
+(uops.info, Chips and Cheese); those of Zen 4, and of L3 of Emerald Rapids, are measured. A rate of DRAM is a core's
+share of a server's memory. What cores share are a socket's numbers of the makers, and for DRAM four fifths of the rate
+of its channels.
 """
 
 from __future__ import annotations
@@ -92,23 +92,10 @@ _ZEN4 = Core("znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, 96, 8, 160, 105, {**
 # LLVM's models of Ice Lake and Sapphire Rapids are of the client's cores, with one unit for 512 bits; the server's have
 # the two of Skylake
 _SPR = Core(
-    "sapphirerapids",
-    "skylake-avx512",
-    6,
-    1024,
-    128,
-    48,
-    10,
-    4,
-    60,
-    56,
-    56,
-    448,
-    85,
-    _DOTS,
-    _AMX,
-    r"^(tdp|tileload|tilestore|tilezero)",
-)
+    "sapphirerapids", "skylake-avx512", 6, 1024, 128, 48, 10, 4, 60, 56, 56, 448, 85,
+    _DOTS, _AMX, r"^(tdp|tileload|tilestore|tilezero)",
+)  # fmt: skip
+# name, model, dispatch, multiply_bits; l1, l2, l3, dram, shared of a core; cores, sharing, all_l3, all_dram of a socket
 _CORES = (
     Core("haswell", "haswell", 4, 512, 64, 28, 10, 4, 20, 18, 18, 96, 20),
     Core("skylake-avx512", "skylake-avx512", 4, 1024, 128, 40, 6, 4, 22, 28, 28, 168, 40),

@@ -67,8 +67,8 @@ def explain_speed(program: object, target: str | AnyTarget = "llvm", threads: in
     here: its machine code is simulated (llvm-mca), and its traffic between caches is counted. See `predict`.
 
     Per loop: iterations in a call, cycles of one, what limits it, the least cycles by each limit; of the thread that
-    has most of them. Per parallel loop: how many threads it keeps busy. Of a Schedule also
-    why `tir_mlir.schedules` chose its tiles. Raises BuildError.
+    has most of them. Per parallel loop: how many threads it keeps busy. Of a Schedule also why `tir_mlir.schedules`
+    chose its tiles. Raises BuildError.
     """
     prediction = predict(program, target, threads)
     module = held_module(program)

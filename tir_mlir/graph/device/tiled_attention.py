@@ -55,9 +55,9 @@ def tiled_attentions(graph: Graph, target: AnyTarget | str) -> list[tuple[PrimFu
     with enter_context():
         calls = [call for call, _ in Rewriter(graph).calls(_ATTENTION) if gpu is not None and _is_tiled(call)]
         for call in calls:
-            program = _Operands.of(call).program(call)
+            program = _Operands.from_call(call).program(call)
             if repr(program) not in pairs:
-                pairs[repr(program)] = _Operands.of(call).operator(call), program.module()
+                pairs[repr(program)] = _Operands.from_call(call).operator(call), program.module()
     return list(pairs.values())
 
 
@@ -78,7 +78,7 @@ def _write(call: NodeCall, _: Matches, known: dict[str, str]) -> ir.Value | None
     """A call of the program, which equal attentions share."""
     if not _is_tiled(call):
         return None
-    operands = _Operands.of(call)
+    operands = _Operands.from_call(call)
     program = operands.program(call)
     module, key = call.rewriter.module, repr(program)
     if key not in known:
@@ -103,7 +103,7 @@ class _Operands:
     is_turned: bool
 
     @staticmethod
-    def of(call: NodeCall) -> _Operands:
+    def from_call(call: NodeCall) -> _Operands:
         """The operands of an attention, before their heads were put elsewhere."""
         values, first = list(call.args), _is_heads_first(call)
         order = [first] * 3

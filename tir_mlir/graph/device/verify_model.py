@@ -9,7 +9,8 @@ from functools import partial
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.graph import encoding
-from tir_mlir.dialect.ir import enter_context, funcs
+from tir_mlir.dialect.ir import Buffer, enter_context, funcs, ops
+from tir_mlir.dialect.ir.op_views import AllocOp, isa
 from tir_mlir.equivalence import Result
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.machine_comparison import TRIED_WORK, MachineComparison
@@ -31,9 +32,6 @@ TILED_AFTER, TILED = "channels_last", "tiled_attention"
 """The stage before attentions are written in tiles, and that one. The one between them is for CPUs."""
 SCHEDULED_AFTER = "pack_weights"
 """The stage of a graph before its functions are scheduled."""
-
-_IN_TF32 = 'xf32, "mma.matrix_a'
-"""In the text of a program with operands of tf32."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +93,18 @@ def _verify_schedule(function: PrimFunc, gpu: CUDA, seed: int) -> Result:
     """Compare the kernels of a function with its program, whose numbers tf32 holds exactly; a note tells its error."""
     sch = schedule_for_gpu(_isolate(function), gpu)[0]
     result = sch.verify(target=gpu, seed=seed)
-    if _IN_TF32 in str(sch.mod.mlir):
+    if _rounds_to_tf32(sch):
         result.notes.append(
             f"products in tf32: of other numbers each is wrong by up to {TF32_ERROR:.1g} of the sum of absolute values"
         )
     return result
+
+
+def _rounds_to_tf32(sch: Schedule) -> bool:
+    """Whether a program has operands of float32 in fragments."""
+    with enter_context():
+        allocs = [Buffer(op.results[0]) for op in ops(sch.mod.mlir.operation) if isa(op, AllocOp)]
+        return any(b.dtype == "float32" and b.scope.startswith("mma.matrix_") for b in allocs)
 
 
 def _verify_attention(operator: PrimFunc, program: IRModule, gpu: CUDA, seed: int) -> Result:

@@ -55,9 +55,7 @@ def advice_of(prediction: GpuPrediction) -> str:
 def _advice_on_latency(p: GpuPrediction) -> str:
     words = []
     if p.waiting > 0.2 * p.alone and p.busy["L2"] > 0.01:
-        words.append(
-            "more stages of sch.double_buffer" if p.copies else "sch.double_buffer: copies run while threads compute"
-        )
+        words.append("more stages of its pipeline" if p.copies else "sch.pipeline: copies run while threads compute")
     if p.waves <= 1:
         words.append("the card could hold more blocks: smaller tiles, or split the sum over blocks")
     else:

@@ -91,7 +91,7 @@ class TiledAttentionProgram:
         before, the weights E, their sum L, and X += E V.
         """
         bias, scores, (count, tiles) = self.scores.bias, self.scores, self._tiles()
-        qs, ks, w, u = self._query_rows, count * self.columns, _whole(self.width), _whole(self.values)
+        qs, ks, w, u = self._query_rows, count * self.columns, _tile_width(self.width), _tile_width(self.values)
         param = "" if bias is None else f'B: T.Buffer(({bias.shape}), "{scores.bias_dtype}"), '
         inside = f"vj < {self.keys}" if bias is None else f"vj < {self.keys} and vi < {self.queries}"
         return parse(
@@ -125,7 +125,7 @@ class TiledAttentionProgram:
         return f'T.if_then_else({inside}, {element}, T.Cast("{self.dtype}", 0.0))' if inside else element
 
 
-def _whole(width: int) -> int:
+def _tile_width(width: int) -> int:
     """The elements of the rows of tiles: whole fragments."""
     return -(-width // 16) * 16
 

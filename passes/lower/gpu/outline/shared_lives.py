@@ -64,7 +64,7 @@ def _note_pairs(nest: KernelNest, shared: int) -> None:
         others = [pair for pair in pairs if pair.missing]
         if not others or place_shared(allocs)[1] <= shared:
             return
-        for op in max(others, key=lambda pair: pair.saved).missing:
+        for op in max(others, key=lambda pair: pair.saved_bytes).missing:
             with ir.InsertionPoint(op), op.location:
                 ir.Operation.create(BARRIER)
 
@@ -101,7 +101,7 @@ class _Pair:
     missing: tuple[ir.Operation, ...]
 
     @property
-    def saved(self) -> int:
+    def saved_bytes(self) -> int:
         """Bytes."""
         return min(bytes_of(Buffer(life.alloc.results[0])) for life in (self.first, self.second))
 
