@@ -322,7 +322,7 @@ class Tuner:
         others = [c for c in candidates if c.schedule is not None and _text(c) != _text(self.baseline)]
         entered = others[:FINALISTS]
         finals = self._skip_finals(entered) if skipped else self._finals(entered, session.interrupted)
-        finals.notes[:0] = self._notes(session, finals.winner)
+        finals.notes[:0] = self._notes(session)
         record = self._record_of(finals)
         libraries = self._references() if alone and not session.interrupted else {}
         return Best(finals, record, session.results, ledger.study, libraries, session.interrupted)
@@ -340,13 +340,11 @@ class Tuner:
         self.listener.phase(text)
         log("INFO", "search: %s", text)
 
-    def _notes(self, session: Session, winner: Candidate) -> list[str]:
+    def _notes(self, session: Session) -> list[str]:
         notes = [PREDICTED.format(self.options.card)] if self.options.card else []
         if session.results and not any(r.ok for r in session.results):
             first = min(session.results, key=lambda r: r.number)
             notes.append(f"no candidate of the space ran; trial {first.number}: {first.status}: {first.reason}")
-        elif self.options.space is not None and winner is self.baseline and winner.number is None:
-            notes.append("the library's schedule is the best: no candidate of the space is faster")
         if session.interrupted:
             done = f"{len(session.results)} of {self.options.trials} trials"
             notes.append(f"stopped by Ctrl-C after {done}; the same call goes on, if it has a work_dir or a storage")

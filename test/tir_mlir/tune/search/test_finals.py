@@ -1,12 +1,13 @@
 """The finals: measured in turns, verified, never slower than the library's choice."""
 
+import numpy as np
 import pytest
 from harness.searches import Copy, FakeLab, bowl, three_by_four
 
 from tir_mlir.errors import NotChecked, TuneError, TuneWarning
 from tir_mlir.tune.records.comparison import ScheduleDiffers, verify_schedule
 from tir_mlir.tune.search.candidates import draw_candidate
-from tir_mlir.tune.search.finals import LIBRARY, finals
+from tir_mlir.tune.search.finals import LIBRARY, NO_GAIN, finals, gain_of
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.trials.outcome import Outcome, Status
 
@@ -28,9 +29,10 @@ def checked(schedule):
 def test_all_are_measured_in_turns_at_once():
     lab = FakeLab()
     found = finals([candidate(5, 2, 20), candidate(3, 2, 10)], library(), lab, 4, checked)
-    (together,) = lab.compared
+    together, confirmed = lab.compared
     assert [tuple(d.values()) for d in together] == [(1, 10), (2, 20), (2, 10)]
-    assert {name: len(seconds) for name, seconds in found.seconds.items()} == {LIBRARY: 4, "trial 5": 4, "trial 3": 4}
+    assert [tuple(d.values()) for d in confirmed] == [(2, 20), (1, 10)]
+    assert {name: len(seconds) for name, seconds in found.seconds.items()} == {LIBRARY: 8, "trial 5": 8, "trial 3": 4}
 
 
 def test_the_fastest_of_the_finals_wins():
@@ -42,6 +44,32 @@ def test_the_fastest_of_the_finals_wins():
 def test_what_is_not_faster_than_the_library_loses(factor, number):
     lab = FakeLab(lambda d: 1e-3 * (factor if d["B.x"] == 2 else 1))
     assert finals([candidate(5, 2, 20)], library(), lab, 4, checked).winner.number == number
+
+
+class LuckyLab(FakeLab):
+    """Rounds scatter by 5 %; what is compared first is lucky when all are compared, except for the library's choice."""
+
+    def compare(self, schedules, rounds):
+        draw, lucky = np.random.default_rng(len(self.compared)), not self.compared
+        times = np.array(super().compare(schedules, rounds)) * draw.normal(1, 0.05, (len(schedules), rounds))
+        return [list(row * (0.9 if lucky and n == 1 else 1)) for n, row in enumerate(times)]
+
+
+@pytest.mark.parametrize(("factor", "number"), [(1.0, None), (0.98, None), (0.85, 5)])
+def test_a_gain_within_the_noise_is_none(factor, number):
+    lab = LuckyLab(lambda d: 1e-3 * (factor if d["B.x"] == 2 else 1))
+    found = finals([candidate(5, 2, 20)], library(), lab, 15, checked)
+    assert found.winner.number == number and found.best <= found.library
+    (note,) = found.notes or [NO_GAIN]
+    assert note.startswith(NO_GAIN) and ("trial 5 is" in note) == (number is None)
+
+
+def test_the_gain_is_that_of_rounds_in_turns():
+    waves = 1 + np.sin(np.arange(30)) / 2
+    gain, least = gain_of(1e-3 * waves, 1.2e-3 * waves)
+    assert gain == pytest.approx(1.2) and least == pytest.approx(1.2)
+    gain, least = gain_of(np.linspace(1, 2, 30), np.linspace(2, 1, 30))
+    assert least < gain and least < 1
 
 
 def test_a_winner_that_fails_verification_is_dropped_and_the_next_one_taken():
