@@ -18,6 +18,7 @@ from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import chosen
+from tir_mlir.tune.search.finals import ROUNDS
 from tir_mlir.tune.search.tuner import library_space
 from tir_mlir.tune.spaces.deciders import Defaults, Recording
 
@@ -59,7 +60,7 @@ def test_all_trials_are_told(best):
 
 def test_the_result_is_not_slower_than_the_librarys_choice(best):
     assert best.seconds <= best.library_seconds and best.gain >= 1
-    assert len(best.finals) >= 2 and len({len(seconds) for seconds in best.finals.values()}) == 1
+    assert len(best.finals) >= 2 and {len(seconds) for seconds in best.finals.values()} <= {ROUNDS, 2 * ROUNDS}
 
 
 def test_the_result_is_verified_and_right(best):
