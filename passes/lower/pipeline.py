@@ -135,6 +135,7 @@ def kernel_passes(
 CLEANUP = ("canonicalize", "cse")
 
 LOOP_PASSES = (
+    "tir-lower-masked-buffers",  # equal masks are one value now; before accesses become addresses
     "tir-lower-addresses",  # of affine accesses: what is known of loops says what is never negative
     "lower-affine",
     "tir-lower-bindings",
