@@ -25,7 +25,14 @@ from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_ro
 from tir_mlir.schedules.products.free_products import free_panels, free_tiles
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
-from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels, sharing_rows
+from tir_mlir.schedules.products.gemm_panels import (
+    MANY_REGISTERS,
+    PanelGemm,
+    Panels,
+    few_rows_panels,
+    panels,
+    sharing_rows,
+)
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.products.row_versions import (
@@ -216,14 +223,12 @@ def _gemm_by_rows(
     elif rows is not None:
         thin_gemm(sch, block, what, target, threads, epilogue)
     else:
-        limits = [THIN, SUMMED] if target.registers >= MANY_REGISTERS else [SUMMED]
-        few, *some, many = version_axis(sch, block, what, what.m, limits)
+        *few, some, many = version_axis(sch, block, what, what.m, [1, THIN, SUMMED])
         _gemm_by_sums(sch, *many, target, threads, free)
-        for part, product in some:
-            shared = _threads(product, target, threads)
-            plan = replace(panels(product, target, shared), by_columns=True)
-            PanelGemm(sch, part, product, plan, target, shared).run()
-        thin_gemm(sch, *few, target, _threads(few[1], target, threads))
+        shared = _threads(some[1], target, threads)
+        PanelGemm(sch, *some, few_rows_panels(some[1], target, shared), target, shared).run()
+        for part, product in few:
+            thin_gemm(sch, part, product, target, _threads(product, target, threads))
 
 
 def _gemm_by_sums(
@@ -232,7 +237,7 @@ def _gemm_by_sums(
     """Schedule a product of many rows. If the number of terms is known when it runs, a version for sums that one pass
     over a panel computes, all of it in registers: that a sum has terms must be known. One of no or one term is thin."""
     wide = panels(what, target, threads)
-    if target.registers < MANY_REGISTERS or free:
+    if free:
         _tiled_gemm(sch, block, what, target, threads, free)
     elif what.extent(what.k) is not None:
         _gemm_by_columns(sch, block, what, wide, target, threads)

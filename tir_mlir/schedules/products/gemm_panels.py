@@ -29,8 +29,8 @@ RESULT_MISS = 500
 """The cycles that the lines of a tile of the result take to come from behind L2."""
 SHARE = 16
 """Tiles of rows in a share of a thread, if the number of rows is symbolic."""
-NARROW_SHARE = 2
-"""The same, if there are few columns: the panels of all of them remain in the cache."""
+NARROW_SHARE = 1
+"""The same, if there are few columns: the panels of all of them remain in the cache, and small shares are even ones."""
 EVEN = 0.95
 """The minimum share of the threads' time that tiles of columns must fill to be preferred to tiles of rows."""
 
@@ -65,6 +65,13 @@ def sharing_rows(plan: Panels) -> Panels:
     """The panels if there are too few of them for all threads: these share the rows. A right operand of so few columns
     is read where it is."""
     return replace(plan, packed=False, by_columns=False, block=0, share=NARROW_SHARE)
+
+
+def few_rows_panels(what: Contraction, target: Target, threads: int) -> Panels:
+    """The panels of a product of few rows, which reads the right operand where it is. A panel is as long as L2 holds
+    for the next tiles, if its rows are a page apart: then they share a few sets."""
+    plan = panels(what, target, threads)
+    return replace(plan, packed=False, by_columns=True, kc=min(plan.kc, target.l2 // PAGE))
 
 
 def panels(what: Contraction, target: Target, threads: int) -> Panels:

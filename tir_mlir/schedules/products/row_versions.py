@@ -65,7 +65,8 @@ def thin_gemm(
         for i, j, k in T.grid(m, n, k):             for j_0 (parallel), k_0, j_1, i:
             with T.block("C"): C += A * B    ->         for k_1 (8, unrolled), j_2 (vectors): C += A * B
 
-    Vectors of 8 rows of B remain in registers for all rows of A, and a slice of C in L1.
+    Vectors of 8 rows of B remain in registers for all rows of A, and a slice of C in L1. Of one row, its 8 elements
+    remain there for all vectors: i is outside j_1.
     """
     loops = loops_by_iter(sch, block)
     i, j, k = (loops[a] for a in (what.m, what.n, what.k))
@@ -78,7 +79,7 @@ def thin_gemm(
     piece = even_tile(what.extent(what.n) or LARGE, max(width, most), width, threads)
     j_0, j_1, j_2 = sch.split(j, [None, ceil(piece / width), width])
     k_0, k_1 = sch.split(k, [None, STREAMS])
-    sch.reorder(j_0, k_0, j_1, i, k_1, j_2)
+    sch.reorder(j_0, k_0, *((i, j_1) if rows == 1 else (j_1, i)), k_1, j_2)
     sch.unroll(k_1)
     sch.vectorize(j_2)
     init = sch.decompose_reduction(block, k_0)
