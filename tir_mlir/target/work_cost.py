@@ -48,6 +48,11 @@ def stream_cycles(size: float) -> float:
     return size / _STREAM
 
 
+def least_stream(threads: int) -> float:
+    """The bytes that a loop reads and writes from which on it is worth threads."""
+    return least_cycles(threads) * _STREAM
+
+
 def matrix_cycles(size: float) -> float:
     """Of a product of a matrix of so many bytes and few vectors."""
     return size / _MATRIX

@@ -22,8 +22,6 @@ from tir_mlir.passes.lower.direct.program import (
 )
 from tir_mlir.passes.lower.direct.text import Affine, FunctionText, NotDirect
 
-WORK_OF_THREADS = 1 << 16
-"""Steps of a nest from which several threads share it."""
 STACK = 1 << 14
 """Bytes of a buffer up to which it is on the stack."""
 OPENMP = ("__kmpc_fork_call", "omp_get_thread_num", "omp_get_num_threads")
@@ -47,10 +45,12 @@ class DirectCode:
     scratch: int
 
 
-def direct_code(func: Func, symbol: str, threads: int, registers: VectorRegisters) -> DirectCode:
-    """The code of a function of blocks without a schedule, on pointers to its buffers. Errors: NotDirect for another
-    function."""
-    return _FunctionWriter(inline_elementwise(read_program(func)), symbol, threads, registers).write()
+def direct_code(
+    func: Func, symbol: str, threads: int, registers: VectorRegisters, shared_bytes: float = 0
+) -> DirectCode:
+    """The code of a function of blocks without a schedule, on pointers to its buffers. shared_bytes: what a nest reads
+    and writes from which on several threads share it. Errors: NotDirect for another function."""
+    return _FunctionWriter(inline_elementwise(read_program(func)), symbol, threads, registers, shared_bytes).write()
 
 
 def is_direct(func: Func, registers: VectorRegisters) -> bool:
@@ -63,8 +63,10 @@ def is_direct(func: Func, registers: VectorRegisters) -> bool:
 
 
 class _FunctionWriter:
-    def __init__(self, program: DirectProgram, symbol: str, threads: int, registers: VectorRegisters):
-        self._program, self._symbol, self._threads = program, symbol, threads
+    def __init__(
+        self, program: DirectProgram, symbol: str, threads: int, registers: VectorRegisters, shared_bytes: float
+    ):
+        self._program, self._symbol, self._threads, self._shared_bytes = program, symbol, threads, shared_bytes
         self._nests = [NestWriter(nest, registers) for nest in program.nests]
         self._parts: list[str] = []
         self._buffers = [*program.params, *program.own]
@@ -90,7 +92,7 @@ class _FunctionWriter:
 
     def _piece(self, text: FunctionText, nest: NestWriter, piece: Piece) -> None:
         steps = nest.steps(piece)
-        if self._threads < 2 or steps < 2 or prod(nest.nest.extents) < WORK_OF_THREADS:
+        if self._threads < 2 or steps < 2 or _moved(nest.nest) < self._shared_bytes:
             with text.loop("0", str(steps), 1) as step:
                 nest.write(text, piece, step)
             return
@@ -112,6 +114,11 @@ class _FunctionWriter:
         text.do(
             f"call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @ident, i32 {len(buffer_names)}, ptr {name}{passed})"
         )
+
+
+def _moved(nest: ElementNest) -> int:
+    """The bytes that a nest reads and writes."""
+    return 4 * prod(nest.extents) * (len(set(loads_of(nest.value))) + 1)
 
 
 def _function(head: str, text: FunctionText) -> str:

@@ -73,6 +73,7 @@ def test_threads_share_a_large_nest():
     with enter_context():
         direct = [f for f in funcs(fast.graph.module.mlir) if attrs.DIRECT in f.op.attributes]
         assert any(direct_code(func, "f", 2, REGISTERS).threads for func in direct)
+        assert not any(direct_code(func, "f", 2, REGISTERS, shared_bytes=1e9).threads for func in direct)
     np.testing.assert_allclose(fast(x), build(graph, threads=2)(x), rtol=1e-4, atol=1e-4)
 
 

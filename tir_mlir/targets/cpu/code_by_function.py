@@ -29,6 +29,7 @@ from tir_mlir.runtime.kernels import registry
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.workers import Task, run
 from tir_mlir.target import Target, host, native
+from tir_mlir.target.work_cost import least_stream
 from tir_mlir.targets.cpu.lowering import LOWERED, llvm_target, lowering_stages
 from tir_mlir.targets.stages import BuildOptions, Compilation
 
@@ -195,7 +196,8 @@ def _compiled_directly(text: str, symbol: str, wanted: Target) -> jit.Compiled:
     cpu = wanted if wanted.triple else host()
     registers = VectorRegisters.from_vector_registers(cpu.vector_bits, cpu.registers)
     try:
-        code = direct_code(func, symbol, attrs.get(func.op, attrs.DIRECT), registers)
+        threads = attrs.get(func.op, attrs.DIRECT)
+        code = direct_code(func, symbol, threads, registers, least_stream(threads))
     except NotDirect as error:  # it was asked before the function got its attribute
         raise InternalError(f"{symbol} cannot be written directly: {error}") from error
     data = object_code.compile_text(code.text, object_code.DIRECT_PASSES, llvm_target(wanted))
