@@ -21,7 +21,7 @@ from tir_mlir.schedules.gpu.product import product
 from tir_mlir.schedules.gpu.tensor_cores import has_tensor_types, tensor_core_product
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
 from tir_mlir.schedules.products.dequantization import inline_each, is_along, mark_dequantized, vectorize_dequantizer
-from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_rows_gemm
+from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_rows_gemm, unpacked_gemm
 from tir_mlir.schedules.products.free_products import free_panels, free_tiles
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
@@ -130,8 +130,7 @@ def gemm(
         _refuse_packed(packed, why)
         what, producers = mark_dequantized(sch, block, what)
         if _dequantizes_in_registers(sch, what, producers):
-            inline(sch, producers[-1])
-            few_rows_gemm(sch, block, what, target, threads, options, epilogue)
+            _dequantized_gemm(sch, block, what, producers[-1], target, threads, options, epilogue)
             return None
         if dot_gemm(sch, block, what, dot, target, threads, options, epilogue):
             inline_each(sch, producers)
@@ -189,8 +188,10 @@ def _float_gemm(
 ) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
     if packed is None and _dequantizes_in_registers(sch, what, producers):
-        inline(sch, producers[-1])
-        few_rows_gemm(sch, block, what, target, threads, free, epilogue)
+        _dequantized_gemm(sch, block, what, producers[-1], target, threads, free, epilogue)
+        return None
+    unpacks = packed is None and what.right.dequantized and not free
+    if unpacks and unpacked_gemm(sch, block, what, producers[-1], target, threads, epilogue):
         return None
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
@@ -266,6 +267,17 @@ def _dequantizes_in_registers(sch: Schedule, what: Contraction, producers: Seque
     """Whether to dequantise the right operand in registers: few rows use it, and it is contiguous along the sum."""
     few = (what.extent(what.m) or LARGE) <= FEW_ROWS and what.extent(what.k) is not None
     return few and what.right.dequantized and is_along(sch, producers[-1], what.right, what.k)
+
+
+def _dequantized_gemm(
+    sch: Schedule, block: BlockHandle, what: Contraction, producer: BlockHandle, target: Target, threads: int,
+    free: Free, epilogue: BlockHandle | None,
+) -> None:  # fmt: skip
+    """Schedule a product of few rows with a matrix that a block dequantises: once for all of them, or in registers."""
+    if not free.flag("in_registers", False) and unpacked_gemm(sch, block, what, producer, target, threads, epilogue):
+        return
+    inline(sch, producer)
+    few_rows_gemm(sch, block, what, target, threads, free, epilogue)
 
 
 def _tiled_gemm(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.quantized import FORMS, Weights, dequantized_product, integer_product, packed_weights
@@ -12,6 +14,7 @@ from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
 WIDE = Target(vector_bits=256, registers=32, l1=1 << 10, l2=8 << 10, l3=16 << 10, cores=2)
+PARTS = replace(SMALL, l1=2 << 10, l2=16 << 10)
 RNG = np.random.default_rng(5)
 
 
@@ -73,6 +76,21 @@ def test_a_product_that_dequantises_itself():
 @pytest.mark.parametrize(("m", "n", "k"), [(2, 3, 32), (3, 17, 96), (32, 40, 128)])
 def test_few_rows(m, n, k, form, turned, target):
     check(schedules.gemm, m, Weights(n, k, form=form, turned=turned), target=target, threads=1)
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize("target", [None, PARTS], ids=["host", "in parts"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("m", "n"), [(15, 16), (16, 1), (17, 15), (127, 17)])
+def test_weights_are_unpacked_once_for_many_rows(m, n, form, target):
+    check(schedules.gemm, m, Weights(n, 256, form=form), target=target, threads=1)
+
+
+def test_verify_of_weights_that_are_unpacked_in_parts():
+    sch = Schedule(dequantized_product(20, Weights(10, 256)))
+    schedules.gemm(sch, "C", target=PARTS, threads=2)
+    assert "C_rf_rf_local" in sch.mod.script()
+    assert sch.verify()
 
 
 @pytest.mark.few(3)

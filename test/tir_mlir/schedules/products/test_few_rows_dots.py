@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.quantized import Weights, integer_rows, packed_weights
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.intrin.dot_products import dot_of_lanes
-from tir_mlir.schedules.products.few_rows import StoredOrder
+from tir_mlir.schedules.products.contraction import contraction
+from tir_mlir.schedules.products.dequantization import mark_dequantized
+from tir_mlir.schedules.products.unpacked_weights import StoredOrder, UnpackedProduct, UnpackedTile
 from tir_mlir.target import AVX2, AVX512_VNNI, NEON_DOTPROD, SSE2, Target
 from tir_mlir.target.host import features
 
@@ -69,6 +73,25 @@ def test_verify(m, target):
     sch = Schedule(integer_rows(m, Weights(7, 128)))
     schedules.gemm(sch, "C", target=target, threads=1)
     assert "dot_lanes_" in sch.mod.script()
+    assert sch.verify()
+
+
+@pytest.mark.few(2)
+@avx2
+@pytest.mark.parametrize(("m", "n"), [(33, 15), (63, 16), (64, 17)])
+def test_weights_are_unpacked_once_for_many_rows(m, n):
+    sch = check(m, Weights(n, 512), target=replace(AVX2, l1=8 << 10), threads=1)
+    assert "C_rf_rf_local" in sch.mod.script()
+
+
+@pytest.mark.parametrize("target", [AVX512_VNNI, NEON_DOTPROD], ids=["vnni", "neon"])
+def test_verify_of_weights_that_are_unpacked_in_parts(target):
+    sch = Schedule(integer_rows(5, Weights(7, 256)))
+    block = sch.get_block("C")
+    what, (producer,) = mark_dequantized(sch, block, contraction(sch, block))
+    dot = dot_of_lanes(target, "int8", "int8")
+    order = StoredOrder(16, 2, dot.lanes * dot.group, dot.group)
+    UnpackedProduct(sch, block, what, producer, dot, order, UnpackedTile(2, 2, 1, 4, 4, ()), 1).run()
     assert sch.verify()
 
 
