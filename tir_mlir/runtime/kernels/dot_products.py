@@ -56,6 +56,19 @@ _MULTIPLY_PAIRS = """%sum = llvm.call_intrinsic "{instruction}"(%x, %y) : ({elem
 _WIDEN_PAIRS = """%wide = llvm.sext %y : {elements_y} to {elements}
   %sum = llvm.call_intrinsic "{instruction}"(%x, %wide) : ({elements}, {elements}) -> {sums}
   %new = llvm.add %old, %sum : {sums}"""
+# sums of two products are saturated to 16 bits: without the highest bits of y, and of these alone, they fit; where y is
+# known to have none, as numbers of 4 bits, the second ones are nothing
+_MULTIPLY_BYTES = """%low_bits = llvm.mlir.constant(dense<127> : {elements}) : {elements}
+  %top_bit = llvm.mlir.constant(dense<-128> : {elements}) : {elements}
+  %ones = llvm.mlir.constant(dense<1> : {pairs}) : {pairs}
+  %low = llvm.and %y, %low_bits : {elements}
+  %high = llvm.and %y, %top_bit : {elements}
+  %low_pairs = llvm.call_intrinsic "{instruction}"(%low, %x) : ({elements}, {elements}) -> {pairs}
+  %high_pairs = llvm.call_intrinsic "{instruction}"(%high, %x) : ({elements}, {elements}) -> {pairs}
+  %low_sum = llvm.call_intrinsic "{add_pairs}"(%low_pairs, %ones) : ({pairs}, {pairs}) -> {sums}
+  %high_sum = llvm.call_intrinsic "{add_pairs}"(%high_pairs, %ones) : ({pairs}, {pairs}) -> {sums}
+  %sum = llvm.add %low_sum, %high_sum : {sums}
+  %new = llvm.add %old, %sum : {sums}"""
 _ACCUMULATE = (
     """%new = llvm.call_intrinsic "{instruction}"(%old, %x, %y) : ({sums}, {elements}, {elements}) -> {sums}"""
 )
@@ -156,6 +169,8 @@ class Dot:
             "align_y": _BITS[self.dtype] // 8,
             "sums": f"vector<{self.lanes}x{_MLIR.get(self.sums, 'i32')}>",
             "instruction": self.instruction,
+            "add_pairs": self.instruction.replace("pmadd.ub.sw", "pmadd.wd").replace("pmaddubs.w", "pmaddw.d"),
+            "pairs": f"vector<{self.lanes * self.group // 2}xi16>",
             "lanes": self.lanes,
         }
         return text.format(**facts, steps=self.steps.format(**facts))
@@ -184,6 +199,8 @@ INSTRUCTIONS = (
     Dot("llvm.x86.avx512.vpdpbusd.256", **{**_BYTES, "lanes": 8}, needs=("avx2", "avxvnni")),
     Dot("llvm.x86.avx512.vpdpbusd.512", **_TURNED, needs=("avx512bw", "avx512vnni")),
     Dot("llvm.x86.avx512.vpdpbusd.256", **{**_TURNED, "lanes": 8}, needs=("avx2", "avxvnni")),
+    Dot("llvm.x86.avx512.pmaddubs.w.512", **{**_TURNED, "steps": _MULTIPLY_BYTES}, spare=1, needs=("avx512bw",)),
+    Dot("llvm.x86.avx2.pmadd.ub.sw", **{**_TURNED, "lanes": 8, "steps": _MULTIPLY_BYTES}, spare=1, needs=("avx2",)),
     Dot(
         "llvm.x86.avx512bf16.dpbf16ps.512",
         16,

@@ -60,6 +60,26 @@ def test_dot_products_of_registers_sum_a_group():
     assert sch.verify()
 
 
+@pytest.mark.parametrize("target", ["zen3", "skylake_avx512"])
+def test_products_of_bytes_are_added_in_pairs_without_vnni(target):
+    sch = Schedule(product(3, 32, 64, 32, 4))
+    schedules.prepack(sch, "main", ["W", "S"], target, 1)
+    assert schedules.auto(sch, target, 1)["T_dense"] == "group_sums"
+    assert "pmadd" in sch.mod.script() and sch.verify()
+
+
+@pytest.mark.parametrize(("stored", "row"), [(255, -128), (128, -128), (255, 127), (127, 127)])
+def test_the_greatest_numbers_are_exact(stored, row):
+    sch = Schedule(product(2, 16, 64, 64, 8))
+    panels = schedules.prepack(sch, "main", ["W", "S"], threads=1)
+    schedules.auto(sch, threads=1)
+    x, w, s = np.full((2, 64), row, "int8"), np.full((16, 64), stored, "uint8"), np.ones((16, 1), "float32")
+    packed = [panels[name].apply(a) if panels else a for name, a in (("W", w), ("S", s))]
+    out = np.empty((2, 16), "float32")
+    build(sch)(x, *packed, out)
+    assert (out == 64 * row * (stored - 128)).all()
+
+
 def test_groups_that_do_not_divide_are_refused():
     x, w, s = te.placeholder((1, 64), "int8"), te.placeholder((8, 32), "uint8"), te.placeholder((8, 3))
     with pytest.raises(GraphError, match="for groups of 24"):
