@@ -128,27 +128,29 @@ def dot_gemm(
         pack_rows(sch, lhs, what, dot.group, threads if plan.by_columns else 1, in_rows)
     if rhs is not None:
         pack_groups(sch, rhs, what, plan.vectors * dot.lanes, dot.group, sharing)
+    calls = [(j_2, dot.name)]
     if sums is not None:
-        _sum_columns(sch, sums, plan, dot, sharing)
-    _compute_in_registers(sch, block, write_back, dot, (i_2, j_1, j_2, k_0))
+        calls.append((_sum_columns(sch, sums, plan, dot, sharing), dot.sum_name))
+    _compute_in_registers(sch, block, write_back, dot, (i_2, j_1, k_0))
     if _streams(what, plan, target):
         sch.annotate(k_0, "prefetch", {what.right.name: sch.get(j_0).loop_var.name})
     if free.flag("prefetch", exceeds_l2(what, target)) and in_place:  # else a later block may replace what is written
         sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
     if threads > 1:
         sch.parallel(j_0 if plan.by_columns else i_0)
+    for loop, name in calls:  # last: each later step would ask what a call declares that it reads and writes
+        sch.tensorize(loop, name)
     return True
 
 
 def _compute_in_registers(
     sch: Schedule, block: BlockHandle, write_back: BlockHandle, dot: Dot, loops: Sequence[LoopHandle]
 ) -> None:
-    """Unroll a tile, and compute, start and write it back in vectors. loops: i_2, j_1, j_2, k_0 of `_tile_block`."""
-    i_2, j_1, j_2, k_0 = loops
+    """Unroll a tile, and start and write it back in vectors. loops: i_2, j_1, k_0 of `_tile_block`."""
+    i_2, j_1, k_0 = loops
     sch.unroll(i_2)
     sch.unroll(j_1)
     start = sch.decompose_reduction(block, k_0)
-    sch.tensorize(j_2, dot.name)
     vectorize_tile(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
     vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
@@ -247,8 +249,8 @@ def _streams(what: Contraction, plan: DotTile, target: Target) -> bool:
     return what.right.group > 0 and 8 * size > target.l2 and 1 < passes <= MOST_PASSES
 
 
-def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, threads: int) -> None:
-    """Sum the columns of the packed right operand, a panel at a time, in registers."""
+def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, threads: int) -> LoopHandle:
+    """Sum the columns of the packed right operand, a panel at a time, in registers. Returns the loop over lanes."""
     write_back = sch.cache_write(sums, 0, "local")
     *_, j, k = sch.get_loops(sums)
     j_0, j_1, j_2 = sch.split(j, [None, plan.vectors, dot.lanes])
@@ -257,13 +259,13 @@ def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, thre
     sch.reverse_compute_at(write_back, j_0, preserve_unit_loops=True)
     sch.unroll(j_1)
     start = sch.decompose_reduction(sums, k_0)
-    sch.tensorize(j_2, dot.sum_name)
     *_, columns = sch.get_loops(write_back)
     for vectors, lanes in (sch.get_loops(start)[-2:], sch.split(columns, [None, dot.lanes])):
         sch.unroll(vectors)
         sch.vectorize(lanes)
     if threads > 1:
         sch.parallel(j_0)
+    return j_2
 
 
 def _tile_block(

@@ -179,7 +179,6 @@ class _Groups:
         self._vectorize_tile(sch.get_loops(init)[-3:])
         for loop in (*steps[1:], *dots[:-1]):
             sch.unroll(loop)
-        sch.tensorize(dots[-1], self.dot.name)
         self._vectorize_tile(sch.get_loops(sch.decompose_reduction(what.block, g))[-3:])
         self._vectorize_tile(tile)
         *_, row, column = sch.get_loops(totals)
@@ -188,6 +187,7 @@ class _Groups:
             self._prefetch(g)
         if self.threads > 1:
             sch.parallel(outermost)
+        sch.tensorize(dots[-1], self.dot.name)  # last, as in gemm_dots
 
     def _tile_totals(self) -> tuple[LoopHandle, LoopHandle, LoopHandle, list[LoopHandle]]:
         """Tile the totals. Returns the loops j_0, i_0, g and those of a tile: rows, vectors, lanes."""

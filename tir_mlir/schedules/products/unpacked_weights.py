@@ -189,16 +189,16 @@ class UnpackedProduct:
         for loop in (h, i_1, j_2):
             sch.unroll(loop)
         self._vectorize_tile(sch.get_loops(sch.decompose_reduction(parts, k_0))[-3:])
-        if self.dot is None:
-            sch.vectorize(group)
-        else:
-            sch.tensorize(group, self.dot.lanes_name)
         self._add_up(self.block, in_registers=self.is_whole)
         if shifts is not None:
             self._sum_rows(shifts)
         place_epilogue(sch, epilogue, j_0)
         if self.threads > 1:
             sch.parallel(j_0)
+        if self.dot is None:
+            sch.vectorize(group)
+        else:  # last, as in gemm_dots
+            sch.tensorize(group, self.dot.lanes_name)
 
     @property
     def is_whole(self) -> bool:
