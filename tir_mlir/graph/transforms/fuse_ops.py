@@ -46,8 +46,9 @@ def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
         lv1 = R.call_tir(cls.add, (lv, b))                def fused_dense_add_relu(x, w, b): ...
         gv = R.call_tir(cls.relu, (lv1,))         ->      gv = cls.fused_dense_add_relu(x, w, b)
 
-    A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a row-
-    wise node joins a pointwise group so, and a product that of a node that widens a weight. An attention takes the
+    A pointwise node joins the group of an input that it reads element by element and that nothing else uses, as do the
+    pointwise groups of its other such inputs; a row-wise node joins a pointwise group so, and a product that of a node
+    that widens a weight. An attention takes the
     nodes that compute its keys or values from fewer bytes. Equal groups share a function. Functions that declare
     their regions, that compute something else, or that are for any size and called with known sizes, remain alone.
     cache: keep what is found about a function by its text.
@@ -81,11 +82,24 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
             groups.append(group := _Group(mine.kind))
         elif mine.kind in (FunctionKind.ROWS, FunctionKind.PRODUCT):
             group.kind = mine.kind
+        if group.kind is FunctionKind.POINTWISE:
+            _take_pointwise(group, _groups_before(func, node, mine, groups_by_node, returned), groups, groups_by_node)
         _take_widened(func, node, mine, group, groups, groups_by_node)
         _take_dequantized(func, node, mine, group, groups, groups_by_node)
         group.nodes.append(node)
         groups_by_node[node] = group
     return groups
+
+
+def _take_pointwise(
+    group: _Group, others: list[_Group], groups: list[_Group], groups_by_node: dict[Node, _Group]
+) -> None:
+    """Let other pointwise groups, whose results one node alone uses, join a group: `a * b + c * d` is one function."""
+    for other in others:
+        if other is not group and other in groups and len(group.nodes) + len(other.nodes) < MOST_NODES:
+            groups.remove(other)
+            group.nodes += other.nodes
+            groups_by_node |= dict.fromkeys(other.nodes, group)
 
 
 def _take_widened(
@@ -206,6 +220,15 @@ def _group_to_join(
             ),
             None,
         )
+    options = _groups_before(func, node, facts, groups_by_node, returned)
+    return min(options, key=lambda g: g.kind is not FunctionKind.PRODUCT, default=None)
+
+
+def _groups_before(
+    func: TensorFunc, node: Node, facts: FunctionFacts, groups_by_node: dict[Node, _Group], returned: set[ir.Value]
+) -> list[_Group]:
+    """The groups that a node may join: those of inputs that it alone uses, element by element."""
+    options = []
     for number in sorted(facts.aligned):
         value = node.inputs[number]
         defining = node_of(value)
@@ -217,7 +240,7 @@ def _group_to_join(
         is_epilogue = facts.kind is FunctionKind.POINTWISE and group.kind in _TAKES_AFTER
         if is_epilogue or (facts.kind in _TAKES_BEFORE and group.kind is FunctionKind.POINTWISE):
             options.append(group)
-    return min(options, key=lambda g: g.kind is not FunctionKind.PRODUCT, default=None)
+    return options
 
 
 def _only_here(node: Node, value: ir.Value, facts: FunctionFacts) -> bool:

@@ -64,6 +64,13 @@ def test_what_others_read_or_is_returned_is_not_fused():
     assert grouped(write, (3, 4), (5, 4)) == []
 
 
+def test_pointwise_operands_are_one_function():
+    def write(b, x, y):
+        return b.op("add", b.op("multiply", b.op("exp", x), y), b.op("multiply", b.op("tanh", x), y))
+
+    assert grouped(write, (3, 4), (3, 4)) == [["exp", "multiply", "tanh", "multiply", "add"]]
+
+
 def test_a_broadcast_operand_is_not_computed_again():
     def write(b, x, w, bias):
         return b.op("add", b.op("nn.dense", x, w), b.op("exp", bias))
