@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, bits, enter_context, loops_above, ops
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIVISIONS
-from tir_mlir.dialect.ir.op_views import CastOp, IfOp, YieldOp, isa
+from tir_mlir.dialect.ir.op_views import CastOp, IfOp, StoreOp, YieldOp, isa
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 from tir_mlir.schedule.primitives import BlockLike
@@ -56,6 +56,11 @@ def is_copy(sch: Schedule, block: BlockHandle) -> bool:
     steps = [o.name for o in ops(block_view(sch, block).op)]
     moved = [n for n in steps if n not in _COPY_NEUTRAL_OPS]
     return moved == [AFFINE_LOAD, AFFINE_STORE]
+
+
+def num_stores(sch: Schedule, block: BlockHandle) -> int:
+    """How many elements an instance of a block stores, its inner loops counted once."""
+    return sum(isa(op, StoreOp) for op in ops(block_view(sch, block).op))
 
 
 def is_conditional_value(op: ir.Operation) -> bool:

@@ -29,7 +29,7 @@ class StatementsOp:
         axis: tuple[IterVar, ...],
         operands: Sequence[Tensor],
         results: Sequence[tuple[Shape, str]],
-        body: Callable[..., None],
+        body: Callable[..., None] | str,
     ):
         self.name, self.axis = name, axis
         self.reduce_axis: tuple[IterVar, ...] = ()
@@ -67,7 +67,11 @@ class StatementsOp:
 
 
 def statements(
-    shape: Shape, operands: Sequence[Tensor], results: Sequence[tuple[Shape, str]], body: Callable[..., None], name: str
+    shape: Shape,
+    operands: Sequence[Tensor],
+    results: Sequence[tuple[Shape, str]],
+    body: Callable[..., None] | str,
+    name: str,
 ) -> Any:
     """Tensors that a block writes: at each point of `shape`, which are independent, it runs `body`.
 
@@ -81,8 +85,9 @@ def statements(
 
     results: shape and type of each. body: statements of TVMScript, read from its source, not run; its parameters are an
     index for each axis of `shape`, then the operands, then the results. What else it names are numbers, types and sizes
-    around it; an `if` of such a number is decided here. It declares what it reads and writes, and every result has to
-    be written whole. Returns a tensor, or a tuple of several.
+    around it; an `if` of such a number is decided here. It declares what it reads and writes where indices do not show
+    it, and every result has to be written whole. It may be text, `def body(i, X, Y): ...`. Returns a tensor, or a tuple
+    of several.
     """
     for what, given in (("operands", operands), ("results", results)):
         if not isinstance(given, (tuple, list)):
@@ -108,17 +113,20 @@ def _source(code: CodeType) -> ast.FunctionDef:
     return function
 
 
-def _parse_function(body: Callable[..., None]) -> tuple[list[str], list[ast.stmt]]:
+def _parse_function(body: Callable[..., None] | str) -> tuple[list[str], list[ast.stmt]]:
     """The parameters and the statements of a function."""
     try:
-        function = _source(getattr(body, "__code__", None))
-    except (OSError, TypeError, SyntaxError, AssertionError):
+        function = ast.parse(body).body[0] if isinstance(body, str) else _source(getattr(body, "__code__", None))
+        assert isinstance(function, ast.FunctionDef)
+    except (OSError, TypeError, SyntaxError, AssertionError, IndexError):
         raise refuse(f"te.statements takes a function with source text, not {short_repr(body)}") from None
     return [a.arg for a in function.args.args], function.body
 
 
-def _constants(body: Callable[..., None]) -> dict[str, Constant]:
-    """The captured constants of a function: numbers, texts, sizes."""
+def _constants(body: Callable[..., None] | str) -> dict[str, Constant]:
+    """The captured constants of a function: numbers, texts, sizes; a text has none."""
+    if isinstance(body, str):
+        return {}
     variables = inspect.getclosurevars(body)
     by_name = {**variables.globals, **variables.nonlocals}
     constants: dict[str, Constant] = {}

@@ -12,6 +12,7 @@ from typing import NoReturn as _NoReturn
 from tir_mlir.topi import broadcast as _broadcast
 from tir_mlir.topi import creation as _creation
 from tir_mlir.topi import elementwise as _elementwise
+from tir_mlir.topi import fourier as _fourier
 from tir_mlir.topi import image, nn
 from tir_mlir.topi import indexing as _indexing
 from tir_mlir.topi import joining as _joining
@@ -26,6 +27,7 @@ from tir_mlir.topi import special_functions as _special_functions
 from tir_mlir.topi.broadcast import *  # noqa: F403
 from tir_mlir.topi.creation import *  # noqa: F403
 from tir_mlir.topi.elementwise import *  # noqa: F403
+from tir_mlir.topi.fourier import *  # noqa: F403
 from tir_mlir.topi.indexing import *  # noqa: F403
 from tir_mlir.topi.joining import *  # noqa: F403
 from tir_mlir.topi.operands import missing_name_error as _absent
@@ -39,9 +41,9 @@ from tir_mlir.topi.sorting import *  # noqa: F403
 from tir_mlir.topi.special_functions import *  # noqa: F403
 
 __all__ = [
-    "image", "nn", *_broadcast.__all__, *_creation.__all__, *_elementwise.__all__, *_indexing.__all__,
-    *_joining.__all__, *_prefix_sums.__all__, *_products.__all__, *_quantization.__all__, *_reductions.__all__,
-    *_scalar_operators.__all__, *_shapes.__all__, *_sorting.__all__, *_special_functions.__all__,
+    "image", "nn", *_broadcast.__all__, *_creation.__all__, *_elementwise.__all__, *_fourier.__all__,
+    *_indexing.__all__, *_joining.__all__, *_prefix_sums.__all__, *_products.__all__, *_quantization.__all__,
+    *_reductions.__all__, *_scalar_operators.__all__, *_shapes.__all__, *_sorting.__all__, *_special_functions.__all__,
 ]  # fmt: skip
 
 

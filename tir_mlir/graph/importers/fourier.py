@@ -1,4 +1,5 @@
-"""Fourier transforms as products with small matrices: of n = n1 * n2 elements n * (n1 + n2) products, not n * n."""
+"""Fourier transforms by factors of 2, 3 and 5, where a size has no others and 4 is one of them; else as products with
+small matrices: of n = n1 * n2 elements n * (n1 + n2) products, not n * n."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tir_mlir.graph.importers.emitter import OperatorEmitter, static_size
+from tir_mlir.topi.fourier import fft_factors, fft_roots, rfft_roots
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 MAX_DENSE_SIZE = 32
 """The most elements that are transformed by one matrix, unless their number is prime."""
 
+FFT_TYPES = ("float32", "float64")
+"""The types of transforms by factors."""
 Parts: TypeAlias = "tuple[Value, ...]"
 """The real and the imaginary part of complex numbers; of real ones the first only."""
 
@@ -29,7 +33,22 @@ def transform(e: OperatorEmitter, x: Parts, axes: Sequence[int], forward: bool, 
 
 def half_of_real(e: OperatorEmitter, x: Value, axis: int) -> Parts:
     """The first size // 2 + 1 elements of the transform of real numbers over an axis."""
-    return _apply_along_axis(e, (x,), axis, lambda parts: _half(e, parts[0]))
+    roots = _roots_of_half(e, x, axis)
+    return _apply_along_axis(
+        e, (x,), axis, lambda parts: _half(e, parts[0]) if roots is None else e.op_results("rfft", parts[0], roots)
+    )
+
+
+def joined_half_of_real(e: OperatorEmitter, x: Value) -> Value | None:
+    """The same over the last axis, (.., size // 2 + 1, 2); None where only parts can be computed."""
+    roots = _roots_of_half(e, x, len(x.shape) - 1)
+    return None if roots is None else e.op("rfft", x, roots, layout="joined")
+
+
+def _roots_of_half(e: OperatorEmitter, x: Value, axis: int) -> Value | None:
+    size = static_size(x.shape[axis], "the size of a Fourier transform")
+    known = size % 2 == 0 and fft_factors(size // 2) and x.dtype in FFT_TYPES
+    return e.table(rfft_roots(size), x.dtype) if known else None
 
 
 def real_part_of_inverse(e: OperatorEmitter, x: Parts, axis: int, size: int) -> Value:
@@ -65,6 +84,9 @@ def _factor(size: int) -> int:
 def _transform_last_axis(e: OperatorEmitter, x: Parts, forward: bool) -> Parts:
     """The transform of the last axis."""
     size = static_size(x[0].shape[-1], "the size of a Fourier transform")
+    if len(x) == 2 and fft_factors(size) and x[0].dtype in FFT_TYPES:
+        done = e.op_results("fft", *(x if forward else x[::-1]), e.table(fft_roots(size), x[0].dtype))
+        return done if forward else done[::-1]
     first = _factor(size) if size > MAX_DENSE_SIZE else 1
     if first == 1:
         return _dense(e, x, size, forward)

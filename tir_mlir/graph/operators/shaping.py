@@ -156,6 +156,8 @@ OPERATORS = [
     Operator("topk", topi.topk),
     Operator("search_sorted", topi.search_sorted),
     Operator("true_places", topi.true_places),
+    Operator("fft", topi.fft),
+    Operator("rfft", topi.rfft, num_inputs=2),
     Operator("diagonal", topi.diagonal),
     Operator("sliding_windows", topi.sliding_windows, num_inputs=1),
     Operator("as_strided", topi.as_strided, num_inputs=1),

@@ -18,6 +18,7 @@ from tir_mlir.schedules.rows.elementwise import elementwise_chain
 from tir_mlir.schedules.rows.independent import independent
 from tir_mlir.schedules.rows.reduction import reduction
 from tir_mlir.schedules.rows.rowwise import schedule_rows
+from tir_mlir.schedules.rows.stages import stages
 from tir_mlir.target import Target
 
 
@@ -64,6 +65,7 @@ class CpuRules:
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
             if not sch.get_producers(block):
                 yield "padding", lambda: padding(sch, block, target, threads)
+            yield "stages", lambda: stages(sch, block, target, threads, program.unfusible_blocks(name, HEAVY))
             light = program.light(name) | fixed
             yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
         yield "independent", lambda: independent(sch, block, target, threads, free)

@@ -17,10 +17,11 @@ from tir_mlir.graph.importers.emitter import axis_in, static_size
 
 @dataclass(frozen=True)
 class Pair:
-    """The real and the imaginary part of a tensor."""
+    """The real and the imaginary part of a tensor. joined: both along a last axis, where that costs no copy."""
 
     real: Value
     imaginary: Value
+    joined: Value | None = None
 
     @property
     def shape(self) -> tuple[int | str, ...]:
@@ -110,6 +111,8 @@ def from_last_axis(e: TorchEmitter, x: Value) -> Pair:
 
 @on_pairs("view_as_real", "view_as_real_copy")
 def to_last_axis(e: TorchEmitter, x: Pair) -> Value:
+    if x.joined is not None:
+        return x.joined
     return e.concat([e.reshape(p, (*x.shape, 1)) for p in (x.real, x.imaginary)], len(x.shape))
 
 
@@ -216,6 +219,9 @@ def fft(e: TorchEmitter, x: Pair, dim: Sequence[int], normalization: int, forwar
 @on_pairs("_fft_r2c")
 def fft_of_real(e: TorchEmitter, x: Value, dim: Sequence[int], normalization: int, onesided: bool) -> Pair:
     axes, sizes = _axes(x, dim)
+    if onesided and axes == [len(x.shape) - 1] and _scale(sizes, normalization) == 1:
+        real, imaginary = fourier.half_of_real(e, x, axes[-1])
+        return Pair(real, imaginary, fourier.joined_half_of_real(e, x))
     if onesided:
         parts = fourier.half_of_real(e, x, axes[-1])
     else:
