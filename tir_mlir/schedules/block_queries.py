@@ -164,7 +164,7 @@ def is_contiguous(region: RegionInfo, axis_extents: Mapping[str, int | None], ax
     first = len(region.axes) - len(axes)
     for dimension, axis in enumerate(axes, first):
         start, then = (region.index_at(dimension, n) for n in (0, 1))
-        if start is None or then != start + 1:
+        if start is None or then != start + 1 or region.region[dimension].extent != 1:
             return False
         if dimension > first and region.buffer.shape[dimension] != axis_extents[axis]:
             return False

@@ -129,10 +129,20 @@ def roll(a: te.Tensor, shift: Sequence[int] | int, axis: Ints) -> te.Tensor:
         raise refuse("roll", f"{len(by)} shifts for {len(axes)} axes", "pass one shift for each axis")
     steps = dict(zip(axes, (integer("roll", "shift", s) for s in by), strict=True))
 
+    last, size = x.ndim - 1, number(x.shape[-1]) if x.ndim else None
+    by_last = steps.get(last, 0) % size if size else 0
+
     def source_index(d: int, i: te.Expr) -> te.Expr:
         return (i - steps[d]) % x.shape[d] if d in steps else i
 
-    return te.compute(x.shape, lambda *i: x(*(source_index(d, v) for d, v in enumerate(i))), name="T_roll")
+    def element(*i: te.Expr) -> te.Expr:
+        start = [source_index(d, v) for d, v in enumerate(i)]
+        if not by_last or size is None:
+            return x(*start)
+        *start, _ = start  # the last one by its place: adjacent elements of a row are adjacent in the input
+        return te.if_then_else(i[last] < by_last, x(*start, i[last] + (size - by_last)), x(*start, i[last] - by_last))
+
+    return te.compute(x.shape, element, name="T_roll")
 
 
 def position(index: te.Expr, size: te.Size, negative: bool = True) -> te.Expr:
