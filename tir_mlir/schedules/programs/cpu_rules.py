@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, Schedule
+from tir_mlir.schedules.block_queries import block_info, iters, num_instances
 from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
+from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.group_sums import schedule_groups
 from tir_mlir.schedules.products.grouped_tiles import grouped_tiles
 from tir_mlir.schedules.programs.attention import schedule_attention
-from tir_mlir.schedules.programs.block_kinds import Kind
+from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.programs.rules import HEAVY, Attempt, Program
-from tir_mlir.schedules.rows.elementwise import elementwise_chain
+from tir_mlir.schedules.rows.elementwise import elementwise_chain, inline_producers
 from tir_mlir.schedules.rows.independent import independent
 from tir_mlir.schedules.rows.reduction import reduction
 from tir_mlir.schedules.rows.rowwise import schedule_rows
@@ -54,6 +57,8 @@ class CpuRules:
             yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
             yield "conv2d", lambda: conv2d(sch, block, target, threads, free, epilogue)
+        if kind is Kind.REDUCTION and _has_rows_and_columns(sch, block):
+            yield "gemm", lambda: _gemm_of_producers(sch, block, target, threads, free, program.light(name))
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:
@@ -69,3 +74,25 @@ class CpuRules:
             light = program.light(name) | fixed
             yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
         yield "independent", lambda: independent(sch, block, target, threads, free)
+
+
+def _has_rows_and_columns(sch: Schedule, block: BlockHandle) -> bool:
+    """Whether what a block sums is computed before it, for rows and columns."""
+    info = block_info(sch, block)
+    return len(iters(info, "S")) > 1 and len(iters(info, "R")) == 1 and bool(sch.get_producers(block))
+
+
+def _gemm_of_producers(
+    sch: Schedule, block: BlockHandle, target: Target, threads: int | None, free: bool, fixed: Collection[str]
+) -> None:
+    """Schedule a sum of terms of rows and columns, `sum_k (A[i, k] - B[j, k]) ** 2`, as a product with its tiles.
+
+    Producers that compute each term are inlined; those of fewer elements, and those in `fixed`, are not. Raises
+    ScheduleError for other sums.
+    """
+    many = num_instances(block_info(sch, block))
+    few = {m.info.name for m in with_producers(sch, block, fixed) if num_instances(m.info) < many}
+    inline_producers(sch, block, few.union(fixed))
+    if kind_of(sch, block) is not Kind.PRODUCT:
+        raise ScheduleError("the terms of the sum are not products of rows and columns")
+    gemm(sch, block, target, threads, free=free)
