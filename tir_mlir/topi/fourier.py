@@ -13,7 +13,7 @@ from tir_mlir.topi.operands import floats, one_of, one_type, refuse
 from tir_mlir.topi.sizes import number
 from tir_mlir.topi.small_transforms import Complex, Statements, transform
 
-__all__ = ["fft", "rfft"]
+__all__ = ["fft", "irfft", "rfft"]
 
 FACTORS = (8, 4, 5, 3, 2)
 """The sizes of the transforms that are written out, in the order of the stages: the first one fills vectors."""
@@ -76,6 +76,12 @@ def rfft_roots(size: int) -> np.ndarray:
     return np.concatenate([fft_roots(size // 2), [last.real, last.imag]], 1)
 
 
+def irfft_roots(size: int) -> np.ndarray:
+    """What `irfft` multiplies by: `fft_roots` of half the size, behind them those that take its halves apart."""
+    first = 1j * np.exp(2j * np.pi * np.arange(size // 2) / size)
+    return np.concatenate([fft_roots(size // 2), [first.real, first.imag]], 1)
+
+
 def fft(real: te.Tensor, imaginary: te.Tensor, roots: te.Tensor) -> list[te.Tensor]:
     """The transform of complex numbers along the last axis, without a scale: its real and its imaginary part. With both
     parts exchanged, of the operands and of the results, it is the inverse one.
@@ -102,6 +108,21 @@ def rfft(x: te.Tensor, roots: te.Tensor, layout: str = "parts") -> list[te.Tenso
     pairs = rows.stages([operand], stages, lambda at: (rows.at("X0", f"2 * ({at})"), rows.at("X0", f"2 * ({at}) + 1")))
     done = rows.halves(pairs, size // 2, stages[-1].root, parts=layout == "parts")
     return done if layout == "parts" else [rows.joined(done[0])]
+
+
+def irfft(real: te.Tensor, imaginary: te.Tensor, roots: te.Tensor) -> te.Tensor:
+    """The real numbers, without a scale, whose transform along the last axis begins with n + 1 complex ones: the even
+    and the odd ones, (.., n, 2). The first and the last imaginary part count as 0.
+
+    roots: `irfft_roots` of the size 2 * n, 8 * m with m > 1 a product of 2, 3 and 5.
+    """
+    re, im = floats("irfft", "real", real), floats("irfft", "imaginary", imaginary)
+    one_type("irfft", real=re, imaginary=im, roots=roots)
+    half, rows = _size("irfft", re) - 1, _Rows(re, roots)
+    stages = _stages("irfft", half)
+    pairs = rows.pairs([re, im], half, stages[-1].root)
+    (done,) = rows.stages(pairs, stages, lambda at: (rows.at("X0", 0, at), rows.at("X0", 1, at)))
+    return te.compute((*re.shape[:-1], half, 2), lambda *i: done(*i[:-2], 1 - i[-1], i[-2]), name="T_joined")
 
 
 def _size(op: str, x: te.Tensor) -> int:
@@ -196,6 +217,20 @@ class _Rows:
         s.lines += self._stores("k", value, parts)
         shapes = [(half + 1,)] * 2 if parts else [(2, half + 1)]
         return self._block("halves", s.lines, {"k": half + 1}, x, shapes)
+
+    def pairs(self, x: Sequence[te.Tensor], half: int, root: int) -> list[te.Tensor]:
+        """The transform of the complex numbers that pairs of real ones are, from that of the real ones. Imaginary parts
+        come first, so that a transform of it is the inverse one."""
+        s = Statements(self.dtype)
+        s.lines += [f"T.reads({self.at('X0', f'0:{half + 1}')}, {self.at('X1', f'0:{half + 1}')}, W[0:2, {root} + k])"]
+        s.lines += [f"T.writes({self.at('Y0', '0:2', 'k')})"]
+        a, c = (s.let(self.at("X0", at)) for at in ("k", f"{half} - k"))
+        b, d = (s.let(f"T.Select(k > 0, {self.at('X1', at)}, {s.constant(0.0)})") for at in ("k", f"{half} - k"))
+        odd = s.product(
+            (s.let(f"{a} - {c}"), s.let(f"{b} + {d}")), (s.let(f"W[0, {root} + k]"), s.let(f"W[1, {root} + k]"))
+        )
+        s.lines += self._stores("k", (f"{odd[1]} + ({b} - {d})", f"{odd[0]} + ({a} + {c})"), False)
+        return self._block("pairs", s.lines, {"k": half}, x, [(2, half)])
 
     def joined(self, x: te.Tensor) -> te.Tensor:
         """The parts of each number side by side."""

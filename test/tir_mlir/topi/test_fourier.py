@@ -5,7 +5,7 @@ import pytest
 
 from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.topi.fourier import fft_factors, fft_roots, rfft_roots
+from tir_mlir.topi.fourier import fft_factors, fft_roots, irfft_roots, rfft_roots
 
 RNG = np.random.default_rng(3)
 ERROR = {"float32": 3e-7, "float64": 1e-15}
@@ -46,6 +46,15 @@ def test_real_numbers(size, layout):
     compiled([x, w], results, True)(a, roots, *got)
     real, imaginary = got if layout == "parts" else np.moveaxis(got[0], -1, 0)
     assert is_near(real + 1j * imaginary, np.fft.rfft(a.astype("float64")), "float32")
+
+
+def test_back_to_real_numbers():
+    roots = irfft_roots(48).astype("float32")
+    x, y, w = (te.placeholder(s, name=n) for s, n in (((3, 25), "x"), ((3, 25), "y"), (roots.shape, "w")))
+    a, b = RNG.standard_normal((2, 3, 25)).astype("float32")
+    got = np.zeros((3, 24, 2), "float32")
+    compiled([x, y, w], [topi.irfft(x, y, w)], True)(a, b, roots, got)
+    assert is_near(got.reshape(3, 48), np.fft.irfft(a + 1j * b.astype("float64")) * 48, "float32")
 
 
 def test_factors():

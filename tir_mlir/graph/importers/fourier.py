@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tir_mlir.graph.importers.emitter import OperatorEmitter, static_size
-from tir_mlir.topi.fourier import fft_factors, fft_roots, rfft_roots
+from tir_mlir.topi.fourier import fft_factors, fft_roots, irfft_roots, rfft_roots
 
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import Value
@@ -54,6 +54,9 @@ def _roots_of_half(e: OperatorEmitter, x: Value, axis: int) -> Value | None:
 def real_part_of_inverse(e: OperatorEmitter, x: Parts, axis: int, size: int) -> Value:
     """The real numbers whose one-sided transform is x, without a scale: (.., size // 2 + 1) -> (.., size)."""
     count = size // 2 + 1
+    if size % 2 == 0 and fft_factors(size // 2) and x[0].dtype in FFT_TYPES:
+        roots = e.table(irfft_roots(size), x[0].dtype)
+        return _apply_along_axis(e, x, axis, lambda parts: (_real_numbers(e, parts, roots, count),))[0]
     angles = 2 * np.pi * np.outer(np.arange(count), np.arange(size)) / size
     twice = np.full((count, 1), 2.0)
     twice[0] = 1
@@ -66,6 +69,12 @@ def real_part_of_inverse(e: OperatorEmitter, x: Parts, axis: int, size: int) -> 
         return (e.op("matmul", joined, e.table(table, parts[0].dtype)),)
 
     return _apply_along_axis(e, x, axis, inverse)[0]
+
+
+def _real_numbers(e: OperatorEmitter, x: Parts, roots: Value, count: int) -> Value:
+    last = len(x[0].shape) - 1
+    pairs = e.op("irfft", *(e.slice(p, last, 0, count) for p in x), roots)
+    return e.reshape(pairs, [*pairs.shape[:-2], 2 * (count - 1)])
 
 
 def _apply_along_axis(e: OperatorEmitter, x: Parts, axis: int, function: Callable[[Parts], Parts]) -> Parts:

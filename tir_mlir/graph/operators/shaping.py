@@ -158,6 +158,7 @@ OPERATORS = [
     Operator("true_places", topi.true_places),
     Operator("fft", topi.fft),
     Operator("rfft", topi.rfft, num_inputs=2),
+    Operator("irfft", topi.irfft),
     Operator("diagonal", topi.diagonal),
     Operator("sliding_windows", topi.sliding_windows, num_inputs=1),
     Operator("as_strided", topi.as_strided, num_inputs=1),
