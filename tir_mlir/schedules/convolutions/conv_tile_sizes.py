@@ -8,11 +8,14 @@ from math import ceil, prod
 from tir_mlir.schedules.convolutions.convolution import Convolution
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.free_products import free_tile
-from tir_mlir.schedules.products.tile_sizes import kept_in, register_tile, room
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS
+from tir_mlir.schedules.products.tile_sizes import FLOATS, FROM_L2, kept_in, register_tile, room
 from tir_mlir.target import Target
 
 UNROLLED = 8
 """The maximum number of unrolled reduction steps: enough for one row of a typical kernel window."""
+DEEP = 8
+"""The part of L2 for a panel whose vectors are loaded from there: others and rows of weights are beside it."""
 FEWEST = 4
 """The minimum number of panels per thread for parallelizing over panels."""
 
@@ -45,16 +48,18 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     if n is not None and n < lanes:
         lanes = 1 << max(0, n - 1).bit_length()
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
-    tile = register_tile(m, n, lanes, target, panel=what.panel)
+    wide = window == 1 and target.registers >= MANY_REGISTERS  # loads need not come from L1; windows copy pixels often
+    tile = register_tile(m, n, lanes, target, FROM_L2 if wide else FLOATS, panel=what.panel)
     mr, nr = tile.rows, tile.vectors * lanes
     step = nr * size * window  # bytes of a panel per iteration of the longest reduction
     if (
         0 < what.panel <= nr and deep and deep * step <= target.l2
     ):  # read in place: each panel remains in L2 for all rows
         return ConvTiles(mr, nr, deep, 1, why=(tile.why, f"panel of {deep} channels, read in place, in L2"))
-    depth = _dividing_tile(deep, max(1, room(target, "l1") // step))
+    level, most = ("l2", target.l2 // DEEP) if wide else ("l1", room(target, "l1"))
+    depth = _dividing_tile(deep, max(1, most // step))
     panels = _even_tile(n and ceil(n / nr), max(1, room(target, "l2") // (depth * step)), threads)
-    parts = (("l1", f"panel of {depth} channels", depth * step), ("l2", f"{panels} panels", panels * depth * step))
+    parts = ((level, f"panel of {depth} channels", depth * step), ("l2", f"{panels} panels", panels * depth * step))
     return ConvTiles(mr, nr, depth, panels, why=(tile.why, *(kept_in(target, *part) for part in parts)))
 
 
