@@ -61,6 +61,10 @@ if TYPE_CHECKING:
     from tir_mlir.runtime.library import Library
     from tir_mlir.schedule.primitives import BlockLike
 
+PANEL_ROWS = 48
+"""The number of rows from which on packing a panel of few vectors, whose rows are far apart, takes little time."""
+NEAR = 8
+"""The part of L3 that a left operand may fill to be read from there by each panel, not packed by blocks."""
 COLUMNS_PER_THREAD = 2
 """The maximum number of panels of columns per thread at which it is rows that threads share."""
 
@@ -289,19 +293,32 @@ def _tiled_gemm(
             return None
         return pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
 
-    if target.registers >= MANY_REGISTERS and not free.flag("blocked", False):
+    m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
+    plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)
+    prepacked = packed is not None or what.right.panel
+    whole = target.registers >= MANY_REGISTERS or (not prepacked and _pays_off_by_panels(what, plan, target, threads))
+    if whole and not free.flag("blocked", False):
         wide = panels(what, target, threads)
         wide = free_panels(free, what, wide, target, threads) if free else wide
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed=packed, epilogue=epilogue).run()
     else:
-        m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
-        plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)
         plan = free_tiles(free, what, plan, target) if free else plan
         result = packing(plan)
         give_reasons(sch, what.out, () if free else plan.why)
         Gemm(sch, block, what, plan, target, threads, packed, free, epilogue).run()
     return result
+
+
+def _pays_off_by_panels(what: Contraction, plan: Tiles, target: Target, threads: int) -> bool:
+    """Whether panels that L2 holds are faster than blocks with few registers, too: the right operand exceeds L2, many
+    rows use a panel, and the left operand, which each reads from behind L2, is read seldom or is a small part of L3."""
+    m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    in_place = what.left.axes[-1] == what.k and not (what.must_pack or what.left.must_copy)
+    if not in_place or m < PANEL_ROWS or threads > max(m // plan.mr, n // plan.nr):
+        return False
+    near = m * k * what.bits // 8 <= target.l3 // NEAR
+    return n * k * what.bits // 8 > target.l2 and (near or not packs_left(what, plan, target))
 
 
 def _refuse_packed(packed: str | None, why: str) -> None:

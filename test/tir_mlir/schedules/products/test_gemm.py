@@ -83,6 +83,21 @@ def test_a_long_reduction_is_split_into_panels():
     assert "C_rf" in sch.mod.script()
 
 
+@pytest.mark.parametrize(("m", "n", "threads"), [(48, 50, 1), (63, 33, 1), (65, 50, 2), (127, 50, 1)])
+def test_few_registers_do_with_panels_where_the_left_operand_is_read_seldom(m, n, threads):
+    shapes = [(m, 33), (33, n), (m, n)]
+    sch = check(product(m, n, 33), shapes, target=SMALL, threads=threads)
+    assert "j_2" not in sch.mod.script(), "columns are in blocks"
+
+
+@pytest.mark.parametrize(("m", "n", "l3"), [(127, 200, 16 << 10), (127, 15, 1 << 20), (17, 50, 16 << 10)])
+def test_few_registers_take_blocks_where_panels_take_more_time(m, n, l3):
+    """The left operand is read often, the right one is small, or few rows use a panel."""
+    target = replace(SMALL, l3=l3)
+    sch = check(product(m, n, 33), [(m, 33), (33, n), (m, n)], target=target, threads=1)
+    assert "j_2" in sch.mod.script()
+
+
 @pytest.mark.parametrize(("l3", "threads", "blocked"), [(1024, 1, True), (256, 1, False), (1024, 2, False)])
 def test_blocks_of_rows_pass_over_panels_that_come_fast_enough(l3, threads, blocked):
     """The panels take 96 KB: they come from L3 as fast as a tile takes them, and not from memory."""
