@@ -165,6 +165,20 @@ def test_a_dot_product_is_a_reduction():
     }
 
 
+@pytest.mark.parametrize("shape", [(17, 127, 15), (1, 16, 3)])
+def test_a_sum_of_squared_differences_is_tiled_as_a_product(shape):
+    m, n, size = shape
+    a, b, k = te.placeholder((m, size), name="A"), te.placeholder((n, size), name="B"), te.reduce_axis((0, size), "k")
+    far = te.compute((m, n, size), lambda i, j, k: a(i, k) - b(j, k), name="far")
+    square = te.compute((m, n, size), lambda *i: far(*i) * far(*i), name="square")
+    sch = Schedule(te.create_prim_func([a, b, te.compute((m, n), lambda i, j: te.sum(square(i, j, k), axis=k), "C")]))
+    assert schedules.auto(sch, threads=1)["C"] == "gemm"
+    x, y = (np.random.default_rng(0).integers(-9, 9, (rows, size)).astype("float32") for rows in (m, n))
+    got = np.zeros((m, n), "float32")
+    build(sch)(x, y, got)
+    np.testing.assert_array_equal(got, ((x[:, None] - y) ** 2).sum(-1))
+
+
 def test_a_producer_without_loops():
     @T.prim_func
     def filled(A: T.Buffer((8, 1), "float32"), B: T.Buffer((8, 1), "float32"), C: T.Buffer((8,), "float32")):
