@@ -44,6 +44,7 @@ from tir_mlir.schedules.products.row_versions import (
     version_axis,
 )
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
+from tir_mlir.schedules.products.unpacked_weights import MOST_ROWS
 from tir_mlir.schedules.steps import (
     CHUNKS_PER_THREAD,
     all_or_nothing,
@@ -178,7 +179,7 @@ def _schedule_few_rows(
     sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int | None
 ) -> bool:
     """Schedule few rows of int8 times unpacked weights by dot products, if that is what the product is."""
-    if what.dtype != "int32" or (what.extent(what.m) or LARGE) > FEW_ROWS:
+    if what.dtype != "int32" or (what.extent(what.m) or LARGE) > MOST_ROWS:
         return False
     what, producers = mark_dequantized(sch, block, what)
     if not what.right.dequantized:

@@ -115,7 +115,7 @@ def test_the_inner_loop_works_in_registers():
 
 
 @pytest.mark.parametrize(
-    ("m", "weights"), [(3, Weights(9, 96)), (65, Weights(9, 128)), (3, Weights(9, 128, turned=True))]
+    ("m", "weights"), [(3, Weights(9, 96)), (129, Weights(9, 128)), (3, Weights(9, 128, turned=True))]
 )
 def test_near_misses_have_the_general_schedule(m, weights):
     """A sum that does not fill vectors, many rows, weights that are not contiguous along the sum."""
