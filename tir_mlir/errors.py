@@ -34,6 +34,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     ScheduleWarning,
     ScriptError,
     ScriptWarning,
+    SourceError,
     StepError,
     StepIndexError,
     StepTypeError,
@@ -52,7 +53,7 @@ __all__ = [
     "DeviceError", "DeviceMemoryError", "ForkError", "GraphError", "HandleError", "IndexMapError", "InternalError",
     "InterpreterError", "IntrinError", "LinalgError", "LoweringError", "MachineError", "NotAffine",
     "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted", "NotProvable", "OutOfBoundsError",
-    "PtxError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError", "ScriptWarning", "StepError",
-    "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError", "TraceError", "TuneError",
-    "TuneWarning", "UnwrittenError", "VerifyError",
+    "PtxError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError", "ScriptWarning", "SourceError",
+    "StepError", "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError", "TraceError",
+    "TuneError", "TuneWarning", "UnwrittenError", "VerifyError",
 ]  # fmt: skip

@@ -41,6 +41,7 @@ from tir_mlir.dialect.diagnostics.errors import ScheduleError as ScheduleError
 from tir_mlir.dialect.diagnostics.errors import ScheduleWarning as ScheduleWarning
 from tir_mlir.dialect.diagnostics.errors import ScriptError as ScriptError
 from tir_mlir.dialect.diagnostics.errors import ScriptWarning as ScriptWarning
+from tir_mlir.dialect.diagnostics.errors import SourceError as SourceError
 from tir_mlir.dialect.diagnostics.errors import StepError as StepError
 from tir_mlir.dialect.diagnostics.errors import StepIndexError as StepIndexError
 from tir_mlir.dialect.diagnostics.errors import StepTypeError as StepTypeError

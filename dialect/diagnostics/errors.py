@@ -302,6 +302,10 @@ class BuildError(TirError):
     """Code generation failed: a missing kernel, a compiler error, an unknown target."""
 
 
+class SourceError(BuildError, AttributeError):
+    """A library has no text of its kernels in C: it is for a CPU, or they use what C has no word for."""
+
+
 class DeviceError(BuildError, RuntimeError):
     """A GPU cannot run a kernel: no driver or device, a context or stream that is gone, a fault inside a kernel."""
 

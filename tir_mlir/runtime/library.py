@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir
 
-from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.dialect.diagnostics import BuildError, SourceError, short_repr
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.call import fast_entry
@@ -86,6 +86,8 @@ class Library(_FunctionTable):
         raise KeyError(f"no function {short_repr(name)} in this library; it has: {', '.join(self)}")
 
     def __getattr__(self, name: str) -> ProgramFunction:
+        if name == "source":  # which its property did not find: Python forgets why
+            self._source()
         raise AttributeError(f"Library has no attribute {name!r}; its functions are: {', '.join(self)}")
 
     def __repr__(self) -> str:
@@ -143,10 +145,17 @@ class Library(_FunctionTable):
 
     @property
     def source(self) -> str:
-        """The kernels of a library for a GPU, in CUDA C, or in OpenCL C of one for OpenCL."""
+        """The kernels of a library for a GPU, in CUDA C, or in OpenCL C of one for OpenCL. Raises SourceError, an
+        AttributeError, for a library that has no such text: `hasattr(lib, "source")` tells."""
+        return self._source()
+
+    def _source(self) -> str:
         if self.kernel_source is None:
-            raise BuildError('this library has no kernels of a GPU; fix: build(..., target="cuda"), or lib.llvm_ir')
-        return self.kernel_source()
+            raise SourceError('this library has no kernels of a GPU; fix: build(..., target="cuda"), or lib.llvm_ir')
+        try:
+            return self.kernel_source()
+        except BuildError as error:
+            raise SourceError(str(error)) from error
 
     def export(
         self,

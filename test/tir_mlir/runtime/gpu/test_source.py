@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness import tensor_cores
 from harness.opencl import need_opencl
 from programs.bound import BOUND, elementwise, matmul, softmax
 from programs.short import each, program
 
-from tir_mlir import Schedule, build, ptx
+from tir_mlir import Schedule, build, ptx, schedules
 from tir_mlir.dialect.calls.function_texts import symbol
-from tir_mlir.dialect.diagnostics import BuildError, DeviceError
+from tir_mlir.dialect.diagnostics import BuildError, DeviceError, SourceError
 from tir_mlir.script import IRModule
 
 HEADER = Path(__file__).parents[3] / "harness" / "cuda_words.h"
@@ -190,6 +191,18 @@ def test_a_barrier_that_starts_a_condition_stands_before_it_in_opencl():
     e, z = np.arange(24, dtype=np.float32).reshape(3, 8), np.empty(3, np.float32)
     lib(e, z)
     assert (z == e.sum(1)).all()
+
+
+def test_a_library_without_a_text_in_c_has_no_source():
+    sch = Schedule(tensor_cores.product(64, 64, 64))
+    schedules.gemm(sch, "product", target="sm_80")
+    for lib, why in (
+        (build(sch, target="sm_80"), "CUDA C has no type for"),
+        (build(Schedule(program("A:3 B:3", each("i:3", "B[vi] = A[vi]")))), "no kernels of a GPU"),
+    ):
+        assert not hasattr(lib, "source")
+        with pytest.raises(SourceError, match=why):
+            _ = lib.source
 
 
 def test_a_runtime_older_than_the_cpu_is_named_with_others(monkeypatch):
