@@ -4,10 +4,12 @@ import math
 
 import pytest
 
+import machine
 import measure
 import threads
-from measure import Stats, geometric_mean, interleaved
+from measure import Stats, geometric_mean, interleaved, rank_correlation
 from roofline import Point, Roofs, settled
+from tir_mlir import target
 
 
 def test_stats_of_rates_swap_least_and_greatest():
@@ -79,6 +81,12 @@ def test_the_clock_can_be_replaced():
     assert measure.seconds(lambda: None, 2, clock=lambda: next(ticks)) == 0.5
 
 
+def test_rank_correlation():
+    assert rank_correlation([1, 2, 3, 9], [10, 20, 21, 22]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert rank_correlation([1, 1, 2], [5, 5, 6]) == pytest.approx(1)
+
+
 ROOFS = Roofs({("float32", 1): 100.0}, {1: [Point(1 << 10, 64.0, 80.0), Point(1 << 20, 4.0, 5.0)]})
 
 
@@ -98,6 +106,23 @@ def test_the_roof_is_the_lower_of_arithmetic_and_memory():
     assert ROOFS.least_seconds(1e9, 8, 4, "float32", 1) == pytest.approx(1e7)
     assert ROOFS.least_seconds(1, 1 << 20, 0, "float32", 1) == pytest.approx((1 << 20) / 5.0)
     assert ROOFS.peak("bfloat16", 1) == math.inf
+
+
+def test_bytes_of_both_signs_have_one_peak():
+    assert Roofs({("int8", 1): 7.0}, {}).peak("uint8", 1) == 7.0
+
+
+@pytest.mark.parametrize(("now", "peak"), [(90.0, 100.0), (120.0, 120.0)])
+def test_the_peak_beside_a_work_counts_if_it_is_greater(now, peak, monkeypatch):
+    monkeypatch.setattr(machine, "_peak_rate", lambda *_: now)
+    assert machine.with_peak(ROOFS, "float32", 1).peak("float32", 1) == peak
+    assert machine.with_peak(ROOFS, "int4", 1) is ROOFS
+
+
+def test_tiles_multiply_faster_than_vectors():
+    cpu = target.SAPPHIRE_RAPIDS
+    assert machine.by_tiles("int8", cpu) == machine.by_tiles("bfloat16", cpu) == 8
+    assert machine.by_tiles("float32", cpu) == machine.by_tiles("int8", target.ZEN4) == 1
 
 
 def test_the_cost_of_writing_is_never_negative():

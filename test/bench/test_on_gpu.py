@@ -66,12 +66,6 @@ def test_predicted_times_are_compared_with_the_order_of_measured_ones():
     assert mean.stats.median > 0 and "2 kernels" in ranks.name
 
 
-def test_rank_correlation():
-    assert predictions.rank_correlation([1, 2, 3, 9], [10, 20, 21, 22]) == pytest.approx(1)
-    assert predictions.rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
-    assert predictions.rank_correlation([1, 1, 2], [5, 5, 6]) == pytest.approx(1)
-
-
 def test_a_product_by_wgmma_is_a_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(on_gpu, "N", 128)
     with using(Timed(chip="sm_90a")):

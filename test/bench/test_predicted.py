@@ -1,6 +1,7 @@
 """Predicted cycles of works on all CPUs, beside `golden/predicted.txt`: what makes one worse shows there before it is
 merged. `make predicted` writes the file anew; the commit that changes it says why."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,12 @@ def test_before_a_merge(name):
 def test_all_cpus(name):
     (work,) = [work for work in works(GOLDEN) if work.name == name]
     check(work, CPUS)
+
+
+def test_patterns_choose_together(monkeypatch):
+    monkeypatch.setattr(predicted, "predict_work", lambda work, cpus: [])
+    lines = predicted.table([GOLDEN, re.compile("softmax.* 1 thread")], (), lambda line: None)
+    assert [line.split()[0] for line in lines] == ["work", "softmax"]
 
 
 def test_no_row_is_missing():

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import bandwidth
 import peers
 from measure import clock_for, interleaved
 from peak import peak
-from roofline import Point, Roofs, settled
+from roofline import Point, Roofs, as_peak, settled
 from threads import set_threads
 from tir_mlir.runtime.tools.toolchain import versions
+from tir_mlir.target import Target, chosen
 from tir_mlir.target.host import host
+from tir_mlir.target.work_cost import multiply_add_rate
 
 TYPES = ("float32", "float64", "int8")
 
@@ -41,13 +44,34 @@ def roofs(threads: Sequence[int], shared: bool = False) -> Roofs:
         set_threads(number)
         clock = clock_for(shared, number)
         for dtype in TYPES:
-            if (found := peak(dtype, number, clock)) is not None:
-                call, operations = found
-                best = interleaved({"": call}, rounds=51, clock=clock)[""].rate(operations).greatest
+            if (best := _peak_rate(dtype, number, clock)) is not None:
                 peaks[dtype, number] = max(best, peaks.get((dtype, fewer), 0.0))
         curves[number] = settled(bandwidth.curve(number, clock), curves.get(fewer, []))
         fewer = number
     return Roofs(peaks, curves)
+
+
+def with_peak(roofs: Roofs, dtype: str, threads: int) -> Roofs:
+    """Roofs of a shared machine whose peak of a type is the greater of the known one and that of this moment."""
+    key = as_peak(dtype), threads
+    if key not in roofs.peaks:
+        return roofs
+    now = _peak_rate(*key, clock_for(True, threads)) or 0.0
+    return Roofs({**roofs.peaks, key: max(now, roofs.peaks[key])}, roofs.curves)
+
+
+def _peak_rate(dtype: str, threads: int, clock: Callable[[], float] | None) -> float | None:
+    """The most operations a second; None if the type has no instruction."""
+    if (found := peak(dtype, threads, clock)) is None:
+        return None
+    call, operations = found
+    return interleaved({"": call}, rounds=51, clock=clock)[""].rate(operations * by_tiles(dtype, chosen(None))).greatest
+
+
+def by_tiles(dtype: str, cpu: Target) -> float:
+    """The rate of the unit of tiles over that of vectors, which is measured; 1 without one."""
+    vectors = replace(cpu, features=cpu.features - {"amx-tile"})
+    return multiply_add_rate(dtype, cpu, 1024) / multiply_add_rate(dtype, vectors, 1024)
 
 
 def _load() -> str:

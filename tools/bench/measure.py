@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
+import numpy as np
+
 TURN = 1e-3  # minimum seconds per turn, to amortize the clock and the loop around short calls
 LEAST = 5  # minimum rounds
 FEWEST = 3  # minimum rounds when twice the budget is spent
@@ -39,6 +41,19 @@ class Stats:
 def geometric_mean(values: Sequence[float]) -> float:
     """Return the geometric mean, which is the right one for ratios and rates."""
     return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's: 1 for the same order, 0 for none; equal values share their ranks."""
+    ranks = [_ranks(np.asarray(values, float)) for values in (first, second)]
+    if min(r.std() for r in ranks) == 0:
+        return 0.0
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    _, position, count = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(count) - (count - 1) / 2)[position]
 
 
 def seconds(call: Callable[[], object], calls: int = 1, clock: Callable[[], float] | None = None) -> float:

@@ -61,8 +61,8 @@ def _float(dtype: str) -> Chain:
 
 
 def _integer() -> list[Chain]:
-    return [_maddwd(), _maddubs(), *(_vnni(bits, flag) for bits, flag in ((256, "avxvnni"), (512, "avx512vnni"))),
-            _sdot()]  # fmt: skip
+    vnni = [_vnni(bits, flag) for bits, flag in ((256, "avxvnni"), (512, "avx512vnni"))]
+    return [_maddwd(), _wide_maddwd(), _maddubs(), *vnni, _sdot()]
 
 
 def _maddwd() -> Chain:
@@ -74,6 +74,19 @@ def _maddwd() -> Chain:
         "  {b}m = call <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16> {b}w, <16 x i16> {b}y)\n"
         "  {b} = add <8 x i32> {b}m, %x",
         32, "declare <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16>, <16 x i16>)", ("avx2",),
+    )  # fmt: skip
+
+
+def _wide_maddwd() -> Chain:
+    """The same in 512 bits."""
+    name = "@llvm.x86.avx512.pmaddw.d.512"
+    return Chain(
+        "vpmaddwd, 512 bits", "<16 x i32>",
+        "{b}w = bitcast <16 x i32> {a} to <32 x i16>\n"
+        "  {b}y = bitcast <16 x i32> %x to <32 x i16>\n"
+        f"  {{b}}m = call <16 x i32> {name}(<32 x i16> {{b}}w, <32 x i16> {{b}}y)\n"
+        "  {b} = add <16 x i32> {b}m, %x",
+        64, f"declare <16 x i32> {name}(<32 x i16>, <32 x i16>)", ("avx512bw",),
     )  # fmt: skip
 
 

@@ -104,11 +104,13 @@ def best_cycles(work: Work, prediction: Prediction) -> float:
     return max(work.operations / 2 / core.multiply_adds(dtype, cpu) / threads if is_product else 0.0, moved / rate)
 
 
-def table(only: re.Pattern[str], cpus: Sequence[str], show: Callable[[str], object] = print) -> list[str]:
-    """The lines of the table, each shown as soon as it is known."""
+def table(patterns: Sequence[re.Pattern[str]], cpus: Sequence[str], show: Callable[[str], object] = print) -> list[str]:
+    """The lines of the table, each shown as soon as it is known: of the works whose names all patterns match."""
     lines, whys = [header(cpus)], []
     show(lines[0])
-    for work in works(only):
+    for work in works():
+        if not all(pattern.search(work.name) for pattern in patterns):
+            continue
         cells = []
         for name, cell in predict_work(work, cpus):
             cells.append(str(cell) if isinstance(cell, Cell) else _UNKNOWN)
@@ -145,9 +147,9 @@ _SHORT = {
 }  # fmt: skip
 
 
-def run(path: Path, only: re.Pattern[str], cpus: Sequence[str]) -> int:
+def run(path: Path, patterns: Sequence[re.Pattern[str]], cpus: Sequence[str]) -> int:
     """Print the table and write it to a file."""
-    lines = table(only, cpus)
+    lines = table(patterns, cpus)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
     print(f"written to {path}")

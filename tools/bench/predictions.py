@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 import kernels
 from compiling import Cost
-from measure import Stats, geometric_mean
+from measure import Stats, geometric_mean, rank_correlation
 from tir_mlir import Schedule, build
 from tir_mlir.errors import TirError
 from tir_mlir.ptx.prediction.cards import CARDS
@@ -54,16 +52,3 @@ def predictions(target: CUDA, card: str, n: int, count: int) -> list[Cost]:
         Cost(group, "measured by predicted, geometric mean", "", Stats.of([geometric_mean(ratios)])),
         Cost(group, "measured by predicted", "", Stats.of(ratios)),
     ]
-
-
-def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Spearman's: 1 for the same order, 0 for none; equal values share their ranks."""
-    ranks = [_ranks(np.asarray(values, float)) for values in (first, second)]
-    if min(r.std() for r in ranks) == 0:
-        return 0.0
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    _, position, count = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(count) - (count - 1) / 2)[position]

@@ -4,7 +4,6 @@ ranks are."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,18 +47,13 @@ def _pair(work: Work, seconds: float) -> Pair:
     return Pair(work.name, prediction.cycles / best, took * 1e9 / best, prediction.limit)
 
 
-def rank_correlation(pairs: Sequence[Pair]) -> float:
-    """Spearman's: 1 if both orders are equal."""
-    ranks = [np.argsort(np.argsort(values)) for values in zip(*((p.predicted, p.measured) for p in pairs), strict=True)]
-    return float(np.asarray(np.corrcoef(np.array(ranks))).flat[1])
-
-
 def run(only: re.Pattern[str]) -> int:
     """Print both columns, the clock at which they would be equal, and the correlation of their ranks."""
     print(f"{'work':<64} {'cycles':>6} {'ns':>6}  over the best")
     pairs = compare(only)
     clock = float(np.median([pair.predicted / pair.measured for pair in pairs]))
     off = [pair.measured * clock / pair.predicted for pair in pairs]
-    print(f"rank correlation {rank_correlation(pairs):.2f} of {len(pairs)} works")
+    correlation = measure.rank_correlation([pair.predicted for pair in pairs], [pair.measured for pair in pairs])
+    print(f"rank correlation {correlation:.2f} of {len(pairs)} works")
     print(f"at {clock:.2f} GHz, measured over predicted: {min(off):.2f} to {max(off):.2f}")
     return 0

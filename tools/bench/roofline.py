@@ -27,6 +27,11 @@ def settled(points: Sequence[Point], fewer: Sequence[Point] = ()) -> list[Point]
     return found[::-1]
 
 
+def as_peak(dtype: str) -> str:
+    """The type whose peak a type has: the instructions for bytes take both signs."""
+    return "int8" if dtype == "uint8" else dtype
+
+
 class Roofs(NamedTuple):
     """Operations per second by (type, threads); memory rates by threads."""
 
@@ -35,7 +40,7 @@ class Roofs(NamedTuple):
 
     def peak(self, dtype: str, threads: int) -> float:
         """Return operations per second; infinite where not measured, so that only memory bounds."""
-        return self.peaks.get((dtype, threads), math.inf)
+        return self.peaks.get((as_peak(dtype), threads), math.inf)
 
     def bandwidth(self, size: float, threads: int) -> Point:
         """Return the rates for a working set of that size, interpolated on a logarithmic scale."""

@@ -43,8 +43,8 @@ def main(root: Path) -> int:
     if args.predict is not None and args.measured:
         return ranks.run(args.only)
     if args.predict is not None:
-        only, path = (predicted.GOLDEN, args.out) if args.golden else (args.only, args.out.with_name("predicted.txt"))
-        return predicted.run(path, only, args.predict or predicted.CPUS)
+        patterns = [args.only, *([predicted.GOLDEN] if args.golden else [])]
+        return predicted.run(args.out, patterns, args.predict or predicted.CPUS)
     end = time.perf_counter() + 60 * args.minutes
     facts = {**machine.facts(), "clock": "CPU time on one thread" if args.shared else "wall time"}
     for key, value in facts.items():
@@ -133,7 +133,8 @@ def _table(args: argparse.Namespace) -> list[Work]:
 def one(work: Work, roofs: Roofs, budget: float, shared: bool = False) -> rows.Row:
     """Check every contestant of a work, then time those with right results.
 
-    Single-threaded works run on the calling thread: on a shared machine its CPU time is measured.
+    Single-threaded works run on the calling thread: on a shared machine its CPU time is measured, and the peak beside
+    it, as what runs on the other half of a core lowers both.
     """
     set_threads(work.threads, [peers.set_threads])
     contest = work.make()
@@ -151,6 +152,8 @@ def one(work: Work, roofs: Roofs, budget: float, shared: bool = False) -> rows.R
         before=quiet if work.threads > 1 else None,
         clock=measure.clock_for(shared, work.threads),
     )
+    if shared:
+        roofs = machine.with_peak(roofs, work.dtype, work.threads)
     return rows.row(work, took, contest.missing, roofs, contest.origin)
 
 
@@ -207,7 +210,9 @@ def _parser(root: Path) -> argparse.ArgumentParser:
         "--tuned", type=Path, default=root / "build" / "tuned", help="where searches keep what they find"
     )
     parser.add_argument("--costs", action="store_true", help="also measure the costs of tir_mlir itself")
-    parser.add_argument("--out", type=Path, help="output file (default: build/bench.json, tune.json or models.json)")
+    parser.add_argument(
+        "--out", type=Path, help="output file (default: build/bench.json, tune.json, models.json or predicted.txt)"
+    )
     return parser
 
 
@@ -215,7 +220,8 @@ def _arguments(root: Path) -> argparse.Namespace:
     parser = _parser(root)
     args = parser.parse_args()
     kind = "tune" if args.tune else "llm" if args.llm is not None else "bench" if args.models is None else "models"
-    args.out = args.out or root / "build" / f"{kind}.json"
+    name = f"{kind}.json" if args.predict is None else "predicted.txt"
+    args.out = args.out or root / "build" / name
     if args.llm is not None:
         return args
     if args.models is not None:
