@@ -24,7 +24,8 @@ class CodePiece:
 
     function, block: where, in LLVM IR. depth: of the loop around them. trips: of that loop. loops: whether they are the
     whole body of a loop, so that an iteration may wait for the one before. known: whether all trip counts are known.
-    setting: what set the length of RISC-V's vectors before them.
+    certain: whether no branch goes around them, so that `executions` is no guess. counted: whether that of their own
+    loop is. setting: what set the length of RISC-V's vectors before them.
     """
 
     function: str
@@ -36,6 +37,8 @@ class CodePiece:
     loops: bool
     known: bool
     setting: str = ""
+    certain: bool = True
+    counted: bool = True
 
     @property
     def weight(self) -> float:
@@ -94,8 +97,9 @@ class _Flow:
         self._blocks = {block.label: block for block in function.blocks}
         self._inside = {block.label: set(loops_around(function, block)) for block in function.blocks}
         self.executions = dict.fromkeys(self._blocks, 0.0)
+        self._certain: set[str] = set()
         if function.blocks:
-            self._spread("", function.blocks[0].label, 1.0)
+            self._spread("", function.blocks[0].label, 1.0, True)
 
     def _successors(self, label: str) -> list[str]:
         labels = list(self._blocks)
@@ -126,9 +130,11 @@ class _Flow:
                     found[other] = None
         return {node: list(found) for node, found in edges.items()}
 
-    def _spread(self, loop: str, first: str, executions: float) -> None:
+    def _spread(self, loop: str, first: str, executions: float, certain: bool) -> None:
         edges, amount = self._edges(loop), {first: executions}
         order = _topological(edges, first)
+        always = _unavoidable_nodes(edges, order) if certain else ()
+        self._certain.update(always)
         loops = self._loops_behind(edges, order)
         for node in order:
             here = amount.get(node, 0.0)
@@ -136,7 +142,7 @@ class _Flow:
             for successor in likely:
                 amount[successor] = amount.get(successor, 0.0) + here / len(likely)
             if node in self._function.parents and node != loop:
-                self._spread(node, node, here * self.trips(node)[0])
+                self._spread(node, node, here * self.trips(node)[0], node in always)
             else:
                 self.executions[node] += here
 
@@ -180,7 +186,21 @@ class _Flow:
             loops,
             all(self.trips(loop)[1] for loop in around),
             blocks[0].setting,
+            blocks[0].label in self._certain,
+            not around or self.trips(around[0])[1],
         )
+
+
+def _unavoidable_nodes(edges: Mapping[str, Sequence[str]], order: Sequence[str]) -> list[str]:
+    """The nodes that no path from the first node to an end goes around."""
+    behind: dict[str, int] = {}
+    before = {order[0]: 1}
+    for node in reversed(order):
+        behind[node] = sum(behind.get(successor, 0) for successor in edges[node]) or 1
+    for node in order:
+        for successor in edges[node]:
+            before[successor] = before.get(successor, 0) + before[node]
+    return [node for node in order if before[node] * behind[node] == behind[order[0]]]
 
 
 def _topological(edges: Mapping[str, Sequence[str]], first: str) -> list[str]:

@@ -6,7 +6,6 @@ of a loop of the program, or a part of it as LLVM unrolled it, is taken to be th
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log, prod
@@ -22,7 +21,7 @@ _FACTOR = 2.0
 """How much the runs of a loop of code may differ from those of the loop of the program that it is taken to be."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LoopNest:
     """A loop and those around it that are loops in code, innermost first; the extent of a symbolic one is 0."""
 
@@ -50,24 +49,68 @@ def _remains(loop: Loop) -> bool:
 
 
 def with_runs_of_nests(pieces: Sequence[CodePiece], nests: Sequence[LoopNest]) -> list[CodePiece]:
-    """Pieces whose outer loops LLVM did not count run as often, together, as the loops of the program with their trip
-    count."""
-    counted: dict[float, float] = defaultdict(float)
-    for piece in pieces:
-        if piece.loops:
-            counted[piece.trips] += piece.executions
+    """Pieces whose outer loops LLVM did not count run as often, together with other code of the same loops of the
+    program, as these: LLVM makes loops for full and partial tiles of one. So do those that a branch may skip. What has
+    no trip count itself is taken to be the innermost loops of the program that no other code is."""
+    own = [(piece, _nests_of(piece, nests)) for piece in pieces]
+    left = [nest for nest in _innermost(nests) if not any(nest in found for _, found in own)]
+    own = [(piece, found if piece.counted or not piece.loops else left) for piece, found in own]
     result = []
-    for piece in pieces:
-        known = not piece.loops or piece.known
-        factor = 0.0 if known else sum(_runs(nest, piece.trips) for nest in nests) / counted[piece.trips]
+    for piece, found in own:
+        factor = _executed_part(piece, found, own) if piece.known else sum(_scale(nest, own) for nest in found)
         result.append(replace(piece, executions=piece.executions * factor) if factor else piece)
     return sorted(result, key=lambda piece: -piece.weight)
 
 
-def _runs(nest: LoopNest, trips: float) -> float:
-    """The iterations of a nest in code whose innermost loop has a trip count; 0 if it is another loop."""
-    unrolled, rest = divmod(nest.extents[0], trips)
-    return nest.runs / unrolled if not rest and 1 <= unrolled <= _UNROLLED else 0.0
+_Owned = Sequence[tuple[CodePiece, Sequence[LoopNest]]]
+"""Pieces, and the nests of the program whose code each may be."""
+
+
+def _nests_of(piece: CodePiece, nests: Sequence[LoopNest]) -> list[LoopNest]:
+    """The nests whose code a loop may be; if it is counted, those of which it is the most similar."""
+    found = {nest: _unrolled(nest, piece) for nest in nests if piece.loops and piece.counted}
+    found = {nest: unrolled for nest, unrolled in found.items() if unrolled}
+    least = min(found.values(), default=0.0)
+    return [nest for nest, unrolled in found.items() if not piece.known or unrolled == least]
+
+
+def _scale(nest: LoopNest, own: _Owned) -> float:
+    """The iterations of a nest by those that were counted of its code."""
+    return nest.runs / sum(piece.executions * _unrolled(nest, piece) for piece, nests in own if nest in nests)
+
+
+def _executed_part(piece: CodePiece, mine: Sequence[LoopNest], own: _Owned) -> float:
+    """The part of its iterations that a piece under a branch has, where it and all code that may be of the same nests
+    would run more often than these; else 0."""
+    if piece.certain or not mine:
+        return 0.0
+    near = [(other, nests) for other, nests in own if any(nest in mine for nest in nests)]
+    runs = sum(nest.runs for nest in dict.fromkeys(nest for _, nests in near for nest in nests))
+    sums = {True: 0.0, False: 0.0}
+    for other, nests in near:
+        sums[other.certain and other.known] += other.executions * max(_unrolled(nest, other) for nest in nests)
+    left = runs - sums[True]
+    return left / sums[False] if 0 < left < sums[False] else 0.0
+
+
+def _innermost(nests: Sequence[LoopNest]) -> list[LoopNest]:
+    """The nests in whose innermost loop is no other."""
+    around = {(nest.names[1:], nest.extents[1:]) for nest in nests}
+    return [nest for nest in nests if (nest.names, nest.extents) not in around]
+
+
+def _unrolled(nest: LoopNest, piece: CodePiece) -> float:
+    """The iterations of a nest in one of its code; 0 if that is of another loop."""
+    if not piece.counted:
+        return 1.0
+    unrolled, rest = divmod(nest.extents[0], piece.trips)
+    return unrolled if not rest and 1 <= unrolled <= _UNROLLED else 0.0
+
+
+def _runs(nest: LoopNest, code: CodePiece) -> float:
+    """The iterations of a nest in code; 0 if that is of another loop."""
+    unrolled = _unrolled(nest, code)
+    return nest.runs / unrolled if unrolled else 0.0
 
 
 def name_of(code: CodePiece, nests: Sequence[LoopNest]) -> str:
@@ -75,7 +118,7 @@ def name_of(code: CodePiece, nests: Sequence[LoopNest]) -> str:
     IR."""
     if not code.depth:
         return "outside of loops"
-    near = [nest for nest in nests if _runs(nest, code.trips)]
+    near = [nest for nest in nests if _runs(nest, code)]
     best = min(near, key=lambda nest: _distance(code, nest), default=None)
     if best is None or _distance(code, best) > log(_FACTOR):
         return f"%{code.block} ({code.trips:.0f} times)"
@@ -83,4 +126,4 @@ def name_of(code: CodePiece, nests: Sequence[LoopNest]) -> str:
 
 
 def _distance(code: CodePiece, nest: LoopNest) -> float:
-    return abs(log(max(code.executions, 1) / _runs(nest, code.trips)))
+    return abs(log(max(code.executions, 1) / _runs(nest, code)))

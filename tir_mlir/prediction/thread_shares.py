@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, clone_module, enter_context, is_loop, loops_above, ops
 from tir_mlir.dialect.ir.edit import set_bounds
 from tir_mlir.prediction.executions import ASSUMED_TRIPS
+from tir_mlir.target.work_cost import balance
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,8 @@ class ParallelRegion:
     entries: int
 
     def balance(self, threads: int) -> float:
-        """The part of the threads' time that equal iterations fill: 10 iterations keep 10 of 16 threads busy."""
-        n = self.iterations
-        return n / (ceil(n / threads) * threads) if n else 1.0
+        """The part of the threads' time that equal iterations fill."""
+        return balance(self.iterations, threads) if self.iterations else 1.0
 
 
 def parallel_regions(program: ir.Module) -> list[ParallelRegion]:

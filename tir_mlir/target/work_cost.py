@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log2
+from math import ceil, log2
 
 from tir_mlir.target.cpu import Target
 
@@ -25,6 +25,16 @@ _TILES = {"int8": 1024.0, "uint8": 1024.0, "bfloat16": 512.0}
 def region_cycles(threads: int) -> float:
     """The cycles to start threads and to wait for all of them, without their work; 0 for one thread."""
     return _ENTRY + _DOUBLING * log2(threads) if threads > 1 else 0.0
+
+
+def balance(iterations: int, threads: int) -> float:
+    """The part of threads' time that equal iterations fill: 10 iterations keep 10 of 16 threads busy."""
+    return iterations / (ceil(iterations / threads) * threads)
+
+
+def shared_cycles(cycles: float, threads: int, iterations: int, entries: int = 1) -> float:
+    """Of a work in parallel loops of so many iterations, that are entered so often in all."""
+    return cycles / (threads * balance(iterations, threads)) + entries * region_cycles(threads)
 
 
 def worth_threads(cycles: float, threads: int) -> int:

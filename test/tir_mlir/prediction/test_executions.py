@@ -59,6 +59,12 @@ def test_trips_multiply_a_guard_is_passed_and_calls_are_followed():
     assert not any(function == "unused" for function, _ in found)
 
 
+def test_what_a_branch_may_skip_is_not_certain():
+    found = executions(NEST, {("main", "outer"): 5, ("main", "inner"): 7})
+    assert not found["main", "vfmadd231ps\t%zmm0, %zmm1, %zmm2"].certain
+    assert found["main", "testl\t%ecx, %ecx"].certain and found["main", "decq\t%rsi"].certain
+
+
 def test_an_unknown_trip_count_is_assumed_and_told():
     fma = executions(NEST, {("main", "outer"): 5})["main", "vfmadd231ps\t%zmm0, %zmm1, %zmm2"]
     assert fma.executions == 5 * ASSUMED_TRIPS and not fma.known

@@ -52,7 +52,8 @@ def test_a_product_of_registers_is_near_the_peak_of_each_cpu():
 
 
 def traffic(program, cpu=target.ZEN4):
-    return {t.level: t.bytes for t in count_traffic(Schedule(program).mod.mlir, cpu, core_of(cpu))}
+    sch = program if isinstance(program, Schedule) else Schedule(program)
+    return {t.level: t.bytes for t in count_traffic(sch.mod.mlir, cpu, core_of(cpu))}
 
 
 def test_a_copy_moves_each_line_once_and_the_written_ones_twice():
@@ -64,6 +65,14 @@ def test_what_fits_is_not_moved_and_what_does_not_is_moved_for_each_use():
     moved = traffic(product(256, 256, 256))
     assert moved["L3"] == moved["DRAM"] == 0
     assert moved["L2"] >= 256**3 * 4  # B by columns: a line for each element
+
+
+def test_a_buffer_is_as_large_as_an_iteration_needs():
+    sch = Schedule(Copy)
+    copy = sch.cache_read("B", 0, "global")
+    assert traffic(sch)["DRAM"] == 2 * traffic(Copy)["DRAM"]
+    sch.compute_at(copy, sch.get_loops("B")[0])
+    assert traffic(sch)["DRAM"] < 1.01 * traffic(Copy)["DRAM"]  # a row of it
 
 
 def test_the_report_names_the_loop_the_limit_and_what_helps():

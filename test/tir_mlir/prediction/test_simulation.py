@@ -36,6 +36,8 @@ TILE = "tdpbssd\t%tmm4, %tmm5, %tmm{}"
         (target.ICELAKE, DOT, 0.5),
         (target.SAPPHIRE_RAPIDS, FMA, 0.5),
         (target.ZEN3, "vfmadd231ps\t%ymm14, %ymm15, %ymm{}", 0.5),
+        (target.ZEN3, "vpmovsxbw\t{}(%rax), %ymm3", 0.5),
+        (target.NEOVERSE_V1, "usdot\tz{}.s, z30.b, z31.b", 0.5),
         (target.NEOVERSE_N1, "fmla\tv{}.4s, v30.4s, v31.4s", 0.5),
         (target.NEOVERSE_V2, "fmla\tv{}.4s, v30.4s, v31.4s", 0.25),
         (target.APPLE_M1, "fmla\tv{}.4s, v30.4s, v31.4s", 0.25),
