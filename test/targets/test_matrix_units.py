@@ -148,7 +148,7 @@ def main(A: T.Buffer((24, 48), "uint8"), B: T.Buffer((48, 64), "int8"), C: T.Buf
     )
     schedules.gemm(sch, "C", target=cpu, threads=1)
     assert sch.verify()
-    assert re.search(r"usdot\t[vz]\d+\.(4s, v|s, z)\d+\.", build(sch, target=cpu).assembly)
+    assert re.search(r"sudot\tv\d+\.4s, v\d+\.16b, v\d+\.4b\[0\]", build(sch, target=cpu).assembly)
 
 
 @arm().missing

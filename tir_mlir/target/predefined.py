@@ -51,7 +51,8 @@ NEON_I8MM = _arm("neon_i8mm")
 SVE = _arm("sve", bits=256)
 SME = _arm("sme")
 NEOVERSE_N1 = _arm("neoverse_n1", cpu="neoverse-n1", l2=1 << 20)
-NEOVERSE_V1 = _arm("neoverse_v1", 256, "neoverse-v1", 1 << 20)
+# four units of 128 bits, or two of 256 by SVE, whose products lack the forms by element: copies cost half of the rate
+NEOVERSE_V1 = _arm("neoverse_v1", cpu="neoverse-v1", l2=1 << 20)
 NEOVERSE_N2 = _arm("neoverse_n2", cpu="neoverse-n2", l2=1 << 20)
 NEOVERSE_V2 = _arm("neoverse_v2", cpu="neoverse-v2", l2=2 << 20)
 APPLE_M1 = Target(

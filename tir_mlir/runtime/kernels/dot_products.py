@@ -15,9 +15,7 @@ _KERNEL = """
 llvm.func @{name}(%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr) -> i32 {{
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.load %a {{alignment = {align} : i64}} : !llvm.ptr -> {word}
-  %none = llvm.mlir.poison : {words}
-  %first = llvm.insertelement %one, %none[%zero : i32] : {words}
-  %all = llvm.shufflevector %first, %none {zeros} : {words}
+  {splat}
   %x = llvm.bitcast %all : {words} to {elements}
   %y = llvm.load %b {{alignment = {align_y} : i64}} : !llvm.ptr -> {elements_y}
   %old = llvm.load %c {{alignment = 4 : i64}} : !llvm.ptr -> {sums}
@@ -26,6 +24,16 @@ llvm.func @{name}(%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr) -> i32 {{
   llvm.return %zero : i32
 }}
 """
+
+_SPLAT = """%none = llvm.mlir.poison : {words}
+  %first = llvm.insertelement %one, %none[%zero : i32] : {words}
+  %all = llvm.shufflevector %first, %none {zeros} : {words}"""
+# the instruction takes its operand by element: LLVM would load it into all lanes, which occupies a unit of vectors
+_ELEMENT = """%long = llvm.zext %one : {word} to i64
+  %longs = llvm.mlir.constant(dense<0> : vector<2xi64>) : vector<2xi64>
+  %low = llvm.insertelement %long, %longs[%zero : i32] : vector<2xi64>
+  %first = llvm.bitcast %low : vector<2xi64> to {words}
+  %all = llvm.shufflevector %first, %first {zeros} : {words}"""
 
 _LANES = """
 llvm.func @{name}(%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr) -> i32 {{
@@ -173,7 +181,8 @@ class Dot:
             "pairs": f"vector<{self.lanes * self.group // 2}xi16>",
             "lanes": self.lanes,
         }
-        return text.format(**facts, steps=self.steps.format(**facts))
+        splat = _ELEMENT if ".neon." in self.instruction else _SPLAT
+        return text.format(**facts, steps=self.steps.format(**facts), splat=splat.format(**facts))
 
 
 def _scalable(instruction: str, lanes: int, group: int, dtype: str, steps: str, *needs: str, left: str = "") -> Dot:
@@ -219,7 +228,7 @@ INSTRUCTIONS = (
     Dot("llvm.x86.avx512.vpdpwssd.256", 8, 2, PAIRS, _ACCUMULATE, needs=("avx2", "avxvnni")),
     Dot("llvm.x86.avx2.pmadd.wd", 8, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("avx2",)),
     Dot("llvm.x86.sse2.pmadd.wd", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("sse2",)),
-    Dot("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE, needs=("dotprod",)),
+    Dot("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE_TURNED, needs=("dotprod",)),
     Dot("llvm.aarch64.neon.usdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE, needs=("i8mm",), left="uint8"),
     Dot("llvm.wasm.dot", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("simd128",)),
     *_in_sve("sdot"),
