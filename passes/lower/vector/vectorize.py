@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, at_end, attrs, edit, is_loop, walk
@@ -193,7 +195,18 @@ def _rows(lanes: VectorizableLoop) -> int:
     inner = walk.ops(lanes.loop.op)[1:]
     if any(isa(op, AffineForOp) for op in inner) or _is_long(lanes):
         return 1
-    return max(1, MAX_ROWS // max(1, sum(is_scalar(op.name) for op in inner) // 2))
+    return max(1, MAX_ROWS // max(1, -(-_varying_ops(lanes, inner) // 2)))
+
+
+def _varying_ops(lanes: VectorizableLoop, inner: Sequence[ir.Operation]) -> int:
+    """The scalar ops that differ between lanes, equal ones once: LLVM moves the others out of the loop."""
+    first: dict[ir.Value, ir.Value] = {}
+    seen: dict[tuple[object, ...], ir.Value] = {}
+    for op in inner:
+        if len(op.results) == 1:
+            operands = [first.get(value, value) for value in op.operands]
+            first[op.results[0]] = seen.setdefault((op.name, str(op.attributes), *operands), op.results[0])
+    return sum(is_scalar(str(name)) and value in lanes.varying for (name, *_), value in seen.items())
 
 
 def _is_long(lanes: VectorizableLoop) -> bool:

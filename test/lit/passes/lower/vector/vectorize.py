@@ -176,6 +176,23 @@ def total(A: T.Buffer((4, 1000), "float32"), C: T.Buffer((4,), "float32")):
 # -----
 
 
+# What lanes have in common, and what is written twice, does not count as work that hides the latency of a sum.
+# CHECK-LABEL: func.func @spread
+# CHECK: memref.alloc() {{.*}}"parts"} : memref<32xf32>
+@T.prim_func
+def spread(A: T.Buffer((4, 1000), "float32"), M: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+    for i in range(4):
+        for k in T.vectorized(1000):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + (A[vi, vk] - M[vi] / T.float32(3)) * (A[vi, vk] - M[vi] / T.float32(3))
+
+
+# -----
+
+
 # Over all loops of the sum the parts stay in the lanes.
 # CHECK-LABEL: func.func @all
 # CHECK: affine.vector_store
