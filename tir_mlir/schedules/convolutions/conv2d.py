@@ -25,7 +25,7 @@ from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.operand_types import store_as
 from tir_mlir.schedules.steps import all_or_nothing, give_reasons, merge_epilogue, parallelize, place_epilogue
 from tir_mlir.target import Target, chosen
-from tir_mlir.target.work_cost import product_cycles, worth_threads
+from tir_mlir.target.work_cost import product_cycles, shared_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
@@ -67,7 +67,7 @@ def conv2d(
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
         give_reasons(sch, block_info(sch, block).name, () if free else plan.why)
-        Conv2d(sch, block, what, plan, threads, target.lanes(what.bits), epilogue).run(padding)
+        Conv2d(sch, block, what, plan, threads, cycles, target.lanes(what.bits), epilogue).run(padding)
     else:
         padding = depthwise(sch, block, what, target, threads, options, epilogue, padding)
     for pad in padding:
@@ -100,10 +100,11 @@ class Conv2d:
         what: Convolution,
         plan: ConvTiles,
         threads: int,
+        cycles: float,
         lanes: int,
         epilogue: BlockHandle | None,
     ):
-        self.epilogue, self.lanes = epilogue, lanes
+        self.epilogue, self.lanes, self.cycles = epilogue, lanes, cycles
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
         full_passes = (what.extents[what.deep] or LARGE) % plan.depth == 0
         self.sums = (what.sums,) if what.as_one and full_passes else tuple((a,) for a in what.sums)
@@ -142,12 +143,23 @@ class Conv2d:
         if passes:
             place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
-            self._parallelize([*first, j_0], [i_0, *copies])
+            around = [x for x in outer if x not in first]
+            self._parallelize([*first, j_0], [*passes, *around], [i_0, *copies])
 
-    def _parallelize(self, outer: Sequence[LoopHandle], inner: Sequence[LoopHandle]) -> None:
-        """Parallelize an outer loop with at least one iteration per thread, else all inner loops."""
-        enough = [x for x in outer if (extent_of(self.sch, x) or 1) >= self.threads]
-        for loop in enough[:1] or inner:
+    def _parallelize(
+        self, outer: Sequence[LoopHandle], between: Sequence[LoopHandle], inner: Sequence[LoopHandle]
+    ) -> None:
+        """Parallelize the outer loop, or all inner loops, that leave the fewest cycles to a thread: the inner ones
+        start threads in each iteration of the others."""
+        sizes = {loop: extent_of(self.sch, loop) or LARGE for loop in [*outer, *between, inner[0]]}
+        entries = prod(sizes[loop] for loop in [*outer, *between]) * len(inner)
+        costs = {
+            loop: shared_cycles(self.cycles, self.threads, sizes[loop], prod(sizes[x] for x in outer[:number]))
+            for number, loop in enumerate(outer)
+        }
+        best = min(costs, key=costs.__getitem__)
+        within = shared_cycles(self.cycles, self.threads, sizes[inner[0]], entries)
+        for loop in inner if within < costs[best] else [best]:
             self.sch.parallel(loop)
 
     def _unroll(self, sums: Sequence[LoopHandle]) -> None:

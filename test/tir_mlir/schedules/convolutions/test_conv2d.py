@@ -9,6 +9,7 @@ from programs.reduction import row_sums
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.prediction.thread_shares import parallel_regions
 from tir_mlir.script import tir as T
 from tir_mlir.target import Target
 
@@ -87,6 +88,12 @@ def test_element_types(dtype):
 def test_threads(layout):
     sch = check(Conv(24, 40, (20, 20), pad=1), layout, target=SMALL, threads=2)
     assert "T.parallel" in sch.mod.script()
+
+
+def test_threads_start_once_where_blocks_nearly_fill_them():
+    sch = Schedule(program(Conv(64, 64, (56, 56), pad=1)))
+    schedules.conv2d(sch, "Y", target="zen4", threads=16)
+    assert {region.entries for region in parallel_regions(sch.mod.mlir)} == {1}  # 14 blocks
 
 
 @pytest.mark.nightly
