@@ -89,6 +89,9 @@ CASES: dict[str, list[Case]] = {
     "nn.upsampling": [([_IMAGE], {"scale_h": 2, "scale_w": 3})],
     "diagonal": [([(3, 5)], {"offset": 1}), ([(2, 3, 2)], {"axis1": 0, "axis2": 2})],
     "sliding_windows": [([(2, 7)], {"size": 3, "step": 2})],
+    "fft": [([(2, 16), (2, 16), (2, 16)], {})],
+    "rfft": [([(3, 32), (2, 33)], {}), ([(3, 32), (2, 33)], {"layout": "joined"})],
+    "irfft": [([(2, 17), (2, 17), (2, 32)], {})],
     "as_strided": [([(3, 4)], {"shape": [2, 3], "strides": [4, 1], "offset": 1})],
     "nn.windows": [([_IMAGE], {"kernel": [3, 2], "padding": 1, "strides": [2, 1]})],
     "nn.patches": [
