@@ -27,6 +27,9 @@ from tir_mlir.target.work_cost import region_cycles
 _COVERED = 0.98
 """Of the executed instructions: what is simulated; the rest is taken to run at the same rate."""
 _MOST_PIECES = 24
+_WAITED = {"L2": 0.3, "L3": 0.8, "DRAM": 1.0}
+"""The part of the cycles of what comes from a memory that the core waits for: loads run ahead of its work, but phases
+that copy or only read have no work to hide them. Fitted to 100 candidates of five programs on a Zen 3."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,13 @@ class Prediction:
     def cycles(self) -> float:
         """Of a call: the core works while data moves, so that the slower of them decides, and threads start before."""
         return max(self.core_cycles, *(level.cycles for level in self.traffic)) + self.region_cycles
+
+    @property
+    def likely_cycles(self) -> float:
+        """Of a call as it is measured: the core also waits for a part of what moves. Candidates of a search are ranked
+        by it."""
+        waiting = max((_WAITED[level.level] * level.cycles for level in self.traffic), default=0.0)
+        return max(self.cycles, self.core_cycles + waiting + self.region_cycles)
 
     @property
     def region_cycles(self) -> float:

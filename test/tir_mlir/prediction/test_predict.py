@@ -75,6 +75,14 @@ def test_a_buffer_is_as_large_as_an_iteration_needs():
     assert traffic(sch)["DRAM"] < 1.01 * traffic(Copy)["DRAM"]  # a row of it
 
 
+def test_a_call_likely_waits_for_a_part_of_what_moves():
+    found = predict(Schedule(Copy), "zen4")
+    (memory,) = (level for level in found.traffic if level.level == "DRAM")
+    assert found.cycles == memory.cycles < found.likely_cycles == memory.cycles + found.core_cycles
+    small = predict(scheduled(16, "zen4"), "zen4")
+    assert small.likely_cycles == small.cycles == small.core_cycles
+
+
 def test_the_report_names_the_loop_the_limit_and_what_helps():
     report = explain_speed(Schedule(product(64, 64, 64)), "zen4")
     text = str(report)

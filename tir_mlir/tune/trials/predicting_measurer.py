@@ -99,7 +99,7 @@ class CPUPredictor(PredictingMeasurer):
             return PredictedCode(predict(module, job.target), timing)
 
     def predict(self, built: PredictedCode, job: Job) -> float:
-        return built.prediction.cycles / CYCLES_A_SECOND
+        return built.prediction.likely_cycles / CYCLES_A_SECOND
 
 
 def name_if_absent(target: AnyTarget | str | None) -> str:

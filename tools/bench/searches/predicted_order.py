@@ -68,7 +68,7 @@ def row(one: SearchedProgram, count: int) -> str:
             job = replace(job_of(schedule, **options), reference=reference)
             outcome = measurer.measure(measurer.build(job), job)
             if outcome.median is not None:
-                found.append((job, min(outcome.seconds), predict(schedule).cycles))
+                found.append((job, min(outcome.seconds), predict(schedule).likely_cycles))
         by_prediction = sorted(range(len(found)), key=lambda n: found[n][2])[:FIRST]
         by_time = sorted(range(len(found)), key=lambda n: found[n][1])[:FASTEST]
         again = list(dict.fromkeys([0, *by_prediction, *by_time]))
