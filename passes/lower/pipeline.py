@@ -157,6 +157,7 @@ ARITH_PASSES = (
     "tir-lower-bf16-once",
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
     "tir-lower-bf16",
+    "tir-lower-rounded-casts",  # after f16 and bf16 are widened, and while maxima are ops of arith
     "tir-lower-extrema",  # before arith-expand turns them into selects
     "arith-expand{include-bf16=true}",  # floordivsi etc.; bf16 without a runtime library
 )
@@ -196,6 +197,7 @@ OF_MATH = (
     "math-extend-to-supported-types{target-type=f32}",
     "tir-lower-cast-rounding",
     "tir-lower-math-polynomials",
+    "tir-lower-rounded-casts",
 )
 OF_BF16 = (
     "tir-lower-bf16-once",

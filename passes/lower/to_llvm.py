@@ -18,6 +18,7 @@ from tir_mlir.dialect.ir.lowering_op_views import UnrealizedCastOp
 from tir_mlir.dialect.ir.op_views import isa
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi, bare_pointers
+from tir_mlir.passes.lower.llvm.rounded_casts import ROUNDS_IN_CASTS
 from tir_mlir.passes.lower.loops.registers import REGISTERS
 from tir_mlir.passes.lower.loops.thread_conditions import THREAD_WORK
 from tir_mlir.passes.lower.memory import checks
@@ -38,6 +39,7 @@ def lower_to_llvm(
     follow: Callable[[str, ir.Module], None] | None = None,
     static_memory: bool = False,
     thread_work: int = 0,
+    rounds_in_casts: bool = False,
 ) -> int:
     """Lower a module in place to the LLVM dialect, ready for ExecutionEngine and mlir-translate.
 
@@ -46,8 +48,9 @@ def lower_to_llvm(
     LoweringWarning reports tiles that do not fit. With `sites`, accesses that are not proved inside their buffer are
     checked when they run; the list receives them. `follow(name, module)` is called after each pass; the upstream ones
     then run one by one. With `static_memory`, buffers of constant size are memory of the module, not of the heap.
-    `thread_work`: see `tir-lower-thread-conditions`. Returns the maximal constant-size heap use of a function, in
-    bytes. Raises LoweringError for a target other than the CPU, and for ops that cannot be lowered.
+    `thread_work`: see `tir-lower-thread-conditions`; `rounds_in_casts`: `tir-lower-rounded-casts`. Returns the maximal
+    constant-size heap use of a function, in bytes. Raises LoweringError for a target other than the CPU, and for ops
+    that cannot be lowered.
     """
     if (target or "llvm").split()[0] not in CPU_TARGETS:
         raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
@@ -60,7 +63,8 @@ def lower_to_llvm(
             attrs.put(module.operation, STATIC_MEMORY, True)
         if sites is not None:
             clock.run("tir-lower-checks-mark", lambda: checks.mark(module))
-        results = _run_passes(module, clock, single=follow is not None, thread_work=thread_work)
+        facts = {THREAD_WORK: thread_work or None, ROUNDS_IN_CASTS: rounds_in_casts or None}
+        results = _run_passes(module, clock, single=follow is not None, facts=facts)
         _set_interface(module, results["tir-lower-nest-functions"], promised, called, units)
         if sites is not None:
             sites += results["tir-lower-checks"]
@@ -68,8 +72,9 @@ def lower_to_llvm(
     return results["tir-lower-allocs"]
 
 
-def _run_passes(module: ir.Module, clock: PassTimer, single: bool, thread_work: int) -> dict[str, Any]:
-    """Run all passes; the results of ours by name. `single`: the upstream ones run one by one."""
+def _run_passes(module: ir.Module, clock: PassTimer, single: bool, facts: Mapping[str, object]) -> dict[str, Any]:
+    """Run all passes; the results of ours by name. `single`: the upstream ones run one by one. facts: attributes that
+    the module has for those after our own."""
     content = content_of(module)
     bf16 = "bf16" in content.elements  # no pass makes the first one
     results = {
@@ -77,7 +82,8 @@ def _run_passes(module: ir.Module, clock: PassTimer, single: bool, thread_work: 
         for name in pipeline.MODULE_PASSES
     }
     math = llvm_intrinsics.CALL in content.ops or any(name.startswith("math.") for name in content.ops)
-    attrs.put(module.operation, THREAD_WORK, thread_work or None)
+    for key, value in facts.items():
+        attrs.put(module.operation, key, value)
     module.operation.verify()  # once: what the passes after it make is checked by LLVM
     for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=single):
         if run[0] == MARKS and not results[KEEP_ROLLED] and not single:

@@ -34,6 +34,17 @@ def test_without_sign():
     np.testing.assert_array_equal(got, np.clip(np.round(x / np.float32(0.01)) + 128, 0, 255))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+@pytest.mark.parametrize("size", [1, 15, 16, 17, 127])
+def test_limits_and_ties(dtype, size):
+    """Rounding and limits may change places, not the result."""
+    info = np.iinfo(dtype)
+    edges = [info.min - 3.5, info.max + 3.5, -2.5, -0.5, 0.5, 1.5, info.max + 0.5, info.min - 0.5, -1e30, 1e30, np.inf]
+    x = np.resize(np.array(edges, "float32"), size)
+    wanted = np.clip(np.round(x) + 3, info.min, info.max).astype(dtype)
+    np.testing.assert_array_equal(run(topi.round_to, x, out_dtype=dtype, zero_point=3), wanted)
+
+
 @pytest.mark.parametrize("order", ["halves", "pairs"])
 def test_four_bits_by_group(order):
     weights = Weights(6, 128, 32, order)

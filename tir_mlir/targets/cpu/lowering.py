@@ -87,6 +87,7 @@ def _lower(compilation: Compilation) -> _Linked:
         follow=compilation.follow,
         static_memory=cpu.is_bare,
         thread_work=round(least_cycles(2)),
+        rounds_in_casts=registers.arch == "x86_64",
     )
     return linked
 

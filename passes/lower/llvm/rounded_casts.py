@@ -1,0 +1,123 @@
+"""Lower casts of rounded numbers to integers: limit them first, and round in the conversion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.constants.dense import is_dense, splat_of
+from tir_mlir.dialect.ir import attrs, defining_op, walk
+from tir_mlir.dialect.ir.op_views import ConstantOp
+from tir_mlir.dialect.ops import MLIR_OPS, SCALAR_FUNCTIONS
+from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
+from tir_mlir.passes.lower.registry import Content, lowering
+
+ROUNDS_IN_CASTS = "tir.rounds_in_casts"
+"""Attribute of a module for a CPU that rounds where it converts to integers, as x86 does by its rounding mode."""
+_CAST = MLIR_OPS["arith.fptosi"]
+_OPS = {name: op.name for name in ("max", "min", "round", "add") if (op := SCALAR_FUNCTIONS[name].on_floats)}
+_EXACT = 2**22
+"""Up to it, all integers and halves are numbers of float32."""
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """min(max(roundeven(x) + zero, low), high), of integers."""
+
+    x: ir.Value
+    zero: int
+    low: int
+    high: int
+
+
+@lowering(
+    "tir-lower-rounded-casts",
+    "Limit numbers before they are rounded to integers",
+    works_on=Content(ops={_OPS["round"]}),
+)
+def run(module: ir.Module) -> None:
+    """Limit a number first, which then is rounded and converted at once.
+
+        %r = math.roundeven %x                          %a = arith.maximumf %x, 0.0
+        %a = arith.maximumf %r, 0.0                     %b = arith.minimumf %a, 255.0
+        %b = arith.minimumf %a, 255.0            -->    %r = math.roundeven %b
+        %i = arith.fptoui %b : f32 to i8                %n = arith.fptosi %r : f32 to i32
+                                                        %i = arith.trunci %n overflow<nuw> : i32 to i8
+
+    The same, as rounding is monotone and leaves the limits, which are integers, as they are; a constant that is added
+    in between moves them. LLVM joins them with other limits, as of a ReLU before. With `tir.rounds_in_casts` on the
+    module the last two steps are `llvm.intr.lrint`, one instruction of x86: limits that the result represents are what
+    makes it defined. Numbers of float32, scalars and vectors.
+    """
+    once = bool(attrs.get(module.operation, ROUNDS_IN_CASTS))
+    attrs.put(module.operation, ROUNDS_IN_CASTS, None)
+    for op in walk.ops(module.operation):
+        if op.name not in (_CAST.name, _CAST.unsigned) or (limited := _limited(op)) is None:
+            continue
+        with ir.InsertionPoint(op), op.location:
+            integer = _emit_cast(limited, op, once)
+        op.results[0].replace_all_uses_with(integer)
+        op.erase()
+
+
+def _limited(op: ir.Operation) -> _Limited | None:
+    """What a cast converts, if it is a rounded number with limits that the result represents."""
+    wide, narrow = op.operands[0].type, _element(op.results[0].type)
+    if not isinstance(_element(wide), ir.F32Type) or ir.IntegerType(narrow).width > 16:
+        return None
+    limits: dict[str, int] = {}
+    value = op.operands[0]
+    while (with_constant := _operand_and_constant(value, {_OPS["max"], _OPS["min"]} - limits.keys())) is not None:
+        name, value, limits[name] = with_constant
+    shifted = _operand_and_constant(value, {_OPS["add"]})
+    _, value, zero = shifted or ("", value, 0)
+    rounded = defining_op(value)
+    if len(limits) < 2 or rounded is None or rounded.name != _OPS["round"]:
+        return None
+    bits, low, high = ir.IntegerType(narrow).width, limits[_OPS["max"]], limits[_OPS["min"]]
+    least, most = (0, 2**bits - 1) if op.name == _CAST.unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    return _Limited(rounded.operands[0], zero, low, high) if least <= low <= high <= most else None
+
+
+def _operand_and_constant(value: ir.Value, names: set[str]) -> tuple[str, ir.Value, int] | None:
+    """The op of one of some names that a value comes from, what it takes, and the integer that is its constant."""
+    op = defining_op(value)
+    if op is None or op.name not in names:
+        return None
+    for number, operand in enumerate(op.operands):
+        constant = defining_op(operand, ConstantOp)
+        if constant is None:
+            continue
+        attribute = constant.op.attributes["value"].maybe_downcast()
+        number_of = splat_of(attribute) if is_dense(attribute) else attribute
+        if isinstance(number_of, ir.FloatAttr) and abs(number_of.value) <= _EXACT and number_of.value.is_integer():
+            return op.name, op.operands[1 - number], int(number_of.value)
+    return None
+
+
+def _emit_cast(limited: _Limited, op: ir.Operation, once: bool) -> ir.Value:
+    x, result = limited.x, op.results[0].type
+    f, wide = FloatBuilder(x.type), _shaped(result, ir.IntegerType.get_signless(32))
+    x = arith.maximumf(x, f.constant(limited.low - limited.zero))
+    x = arith.minimumf(x, f.constant(limited.high - limited.zero))
+    if once and getattr(x.type, "rank", 1) == 1:
+        number = ir.Operation.create("llvm.intr.lrint", [wide], [x]).results[0]
+    else:
+        number = arith.fptosi(wide, ir.Operation.create(_OPS["round"], [x.type], [x]).results[0])
+    if limited.zero:
+        number = arith.addi(number, f.integer(limited.zero))
+    kept = "nuw" if op.name == _CAST.unsigned else "nsw"
+    return arith.trunci(result, number, overflow_flags=ir.Attribute.parse(f"#arith.overflow<{kept}>"))
+
+
+def _element(type_: ir.Type) -> ir.Type:
+    return type_.element_type if isinstance(type_, ir.VectorType) else type_
+
+
+def _shaped(type_: ir.Type, element: ir.Type) -> ir.Type:
+    """A type with other elements."""
+    if isinstance(type_, ir.VectorType):
+        return ir.VectorType.get(type_.shape, element, scalable=type_.scalable_dims)
+    return element

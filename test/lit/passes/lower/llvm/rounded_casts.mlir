@@ -1,0 +1,66 @@
+// RUN: tir-opt %s -p tir-lower-rounded-casts --split-input-file | FileCheck %s
+
+// Limits come first, moved by what is added after rounding.
+// CHECK-LABEL: func.func @limited
+// CHECK: %[[LOW:.*]] = arith.constant dense<-3.000000e+00> : vector<8xf32>
+// CHECK: %[[A:.*]] = arith.maximumf %arg0, %[[LOW]]
+// CHECK: %[[HIGH:.*]] = arith.constant dense<2.520000e+02> : vector<8xf32>
+// CHECK: %[[B:.*]] = arith.minimumf %[[A]], %[[HIGH]]
+// CHECK: %[[R:.*]] = math.roundeven %[[B]]
+// CHECK: %[[N:.*]] = arith.fptosi %[[R]] : vector<8xf32> to vector<8xi32>
+// CHECK: %[[M:.*]] = arith.addi %[[N]], {{.*}} : vector<8xi32>
+// CHECK: %[[I:.*]] = arith.trunci %[[M]] overflow<nuw> : vector<8xi32> to vector<8xi8>
+// CHECK: return %[[I]]
+func.func @limited(%x: vector<8xf32>) -> vector<8xi8> {
+  %zero = arith.constant dense<3.0> : vector<8xf32>
+  %low = arith.constant dense<0.0> : vector<8xf32>
+  %high = arith.constant dense<255.0> : vector<8xf32>
+  %r = math.roundeven %x : vector<8xf32>
+  %s = arith.addf %r, %zero : vector<8xf32>
+  %a = arith.maximumf %s, %low : vector<8xf32>
+  %b = arith.minimumf %a, %high : vector<8xf32>
+  %i = arith.fptoui %b : vector<8xf32> to vector<8xi8>
+  return %i : vector<8xi8>
+}
+
+// -----
+
+// A CPU of x86 rounds in the cast.
+// CHECK-LABEL: func.func @once
+// CHECK: %[[N:.*]] = llvm.intr.lrint({{.*}}) : (f32) -> i32
+// CHECK: arith.trunci %[[N]] overflow<nsw> : i32 to i8
+module attributes {tir.rounds_in_casts = true} {
+  func.func @once(%x: f32) -> i8 {
+    %low = arith.constant -128.0 : f32
+    %high = arith.constant 127.0 : f32
+    %r = math.roundeven %x : f32
+    %b = arith.minimumf %r, %high : f32
+    %a = arith.maximumf %b, %low : f32
+    %i = arith.fptosi %a : f32 to i8
+    return %i : i8
+  }
+}
+
+// -----
+
+// Left: a limit that the result does not represent, one that is no integer, one that is missing, and 32 bits.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: arith.trunci
+// CHECK-COUNT-4: arith.fpto
+module attributes {tir.rounds_in_casts = true} {
+  func.func @others(%x: f32) -> (i8, i8, i8, i32) {
+    %low = arith.constant 0.0 : f32
+    %half = arith.constant 0.5 : f32
+    %high = arith.constant 255.0 : f32
+    %r = math.roundeven %x : f32
+    %a = arith.maximumf %r, %low : f32
+    %b = arith.minimumf %a, %high : f32
+    %c = arith.maximumf %r, %half : f32
+    %d = arith.minimumf %c, %high : f32
+    %i = arith.fptosi %b : f32 to i8
+    %j = arith.fptoui %d : f32 to i8
+    %k = arith.fptoui %a : f32 to i8
+    %l = arith.fptosi %b : f32 to i32
+    return %i, %j, %k, %l : i8, i8, i8, i32
+  }
+}
