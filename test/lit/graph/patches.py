@@ -63,6 +63,26 @@ def main(x: R.Tensor((1, 16, 16, 3), "uint8"), w: R.Tensor((32, 3, 7, 7), "int8"
 
 # -----
 
+# A depthwise one has rows of weights in groups of 4, filled with zeros, and as many rows of the image more.
+# CHECK-LABEL: def main(
+# CHECK:         R.nn.conv2d(x, {{.*}}kernel_layout="HWOI4h"{{.*}}padding=[1, 1, 2, 1]
+# AVX2-LABEL: def main(
+# AVX2:         R.nn.conv2d(x, w,{{.*}}kernel_layout="HWOI"
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(x: R.Tensor((1, 8, 8, 32), "uint8"), w: R.Tensor((3, 3, 32, 1), "int8")):
+    R.func_attr({"weights": {"w": "w"}})
+    with R.dataflow():
+        gv = R.nn.conv2d(
+            x, w, padding=[1, 1, 1, 1], groups=32, data_layout="NHWC", kernel_layout="HWOI", out_dtype="int32"
+        )
+        R.output(gv)
+    return gv
+
+# -----
+
 # Floats become rows of patches where the target multiplies them.
 # CHECK:         R.nn.patches(x, {{.*}}multiple=1
 # CHECK:         R.nn.dense({{.*}}, out_dtype="bfloat16")

@@ -74,6 +74,16 @@ def test_conv2d_of_blocked_weights():
     close(got.transpose(0, 1, 4, 2, 3).reshape(wanted.shape), wanted)
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+def test_conv2d_of_groups_of_rows_of_weights(stride):
+    x, w = random(1, 9, 8, 5), random(8, 3, 5, 1, seed=1)
+    image, kernel = (torch.tensor(v.transpose(order)) for v, order in ((x, (0, 3, 1, 2)), (w, (2, 3, 0, 1))))
+    wanted = functional.conv2d(image, kernel, stride=stride, padding=1, groups=5).numpy()
+    grouped = np.ascontiguousarray(w.reshape(2, 4, 3, 5, 1).transpose(0, 2, 3, 4, 1))
+    options = {"strides": stride, "padding": 1, "groups": 5, "data_layout": "NHWC", "kernel_layout": "HWOI4h"}
+    close(run(nn.conv2d, x, grouped, **options), wanted.transpose(0, 2, 3, 1))
+
+
 def test_conv2d_pads_each_side():
     x, w = random(1, 3, 6, 6), random(2, 3, 3, 3, seed=1)
     wanted = functional.conv2d(functional.pad(torch.tensor(x), (2, 0, 1, 3)), torch.tensor(w)).numpy()

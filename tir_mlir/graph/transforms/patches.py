@@ -13,7 +13,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import NodeCall, Rewriter, Rule, apply_rules, is_op, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
-from tir_mlir.schedules.products.short_numbers import groups_together, has_tiles, multiplies
+from tir_mlir.schedules.products.short_numbers import groups_together, has_tiles, multiplies, rows_together
 from tir_mlir.target import Target, chosen
 
 if TYPE_CHECKING:
@@ -43,13 +43,16 @@ def patches(graph: Graph, target: Target | str = "llvm") -> Graph:
 
         lv = R.nn.conv2d(x, w, groups=32)    ->    lv = R.nn.patches(x, kernel=[3, 3], parts=2)     (2, 3136, 576)
                                                    lv1 = R.matmul(lv, w1, out_dtype="int32")        (2, 3136, 64)
+
+    Depthwise ones get weights with rows in groups, where the target multiplies those of a group at once.
     """
     cpu = chosen(target)
     with enter_context():
-        if not any(_is_short(call, cpu) for call, _ in Rewriter(graph).calls(_LAST)):
+        if not any(_is_short(call, cpu) for kind in (_LAST, _DEPTHWISE) for call, _ in Rewriter(graph).calls(kind)):
             return graph
-    rule = Rule(_LAST, lambda call, _: _product(call, cpu) if _is_short(call, cpu) else None)
-    return clean(apply_rules(clean(apply_rules(graph, [rule, *SIMPLIFY])), SIMPLIFY))
+    products = Rule(_LAST, lambda call, _: _product(call, cpu) if _is_short(call, cpu) else None)
+    depthwise = Rule(_DEPTHWISE, lambda call, _: _in_groups_of_rows(call, cpu) if _is_short(call, cpu) else None)
+    return clean(apply_rules(clean(apply_rules(graph, [products, depthwise, *SIMPLIFY])), SIMPLIFY))
 
 
 def _is_short(call: NodeCall, target: Target) -> bool:
@@ -111,6 +114,31 @@ def _of_groups(call: NodeCall, window: Mapping[str, PlainAttribute], target: Tar
         return call.reshape(call.emit("matmul", [rows, weight], {"out_dtype": "int32"}), call.shape)
     product = call.emit("matmul", [rows, weight], {"out_dtype": "int32"})
     return call.reshape(call.emit("permute_dims", [product], {"axes": [1, 0, 2]}), call.shape)
+
+
+def _in_groups_of_rows(call: NodeCall, target: Target) -> ir.Value | None:
+    """A depthwise convolution with the rows of its weights in groups, filled with zeros, as a dot product takes them
+    for each lane; None where the target has none of whole groups.
+
+        lv = R.nn.conv2d(x, w, kernel_layout="HWOI")    ->    lv = R.nn.conv2d(x, w1, kernel_layout="HWOI4h")
+
+    The image is padded with as many rows more, so that the result has as many as before.
+    """
+    image, kernel = call.args
+    sizes, types = call.shape_of(kernel), (call.type_of(image).dtype, call.type_of(kernel).dtype)
+    if any(isinstance(size, str) for size in (*sizes, *call.shape_of(image))) or not call.is_weight(kernel):
+        return None
+    tall, wide, outputs, inputs = (int(size) for size in sizes)
+    each = rows_together(target, types, outputs) if inputs == 1 and outputs == call.attrs["groups"] else 1
+    if each == 1 or tall == 1:
+        return None
+    more = -tall % each
+    (top, left, bottom, right), down = every(call.attrs["padding"], 4), every(call.attrs["dilation"], 2)[0]
+    filled = call.emit("nn.pad", [kernel], {"pad_width": [0, more, 0, 0, 0, 0, 0, 0]}) if more else kernel
+    groups = call.reshape(filled, [(tall + more) // each, each, wide, outputs, inputs])
+    weight = call.emit("permute_dims", [groups], {"axes": [0, 2, 3, 4, 1]})
+    attrs = {"padding": [top, left, bottom + more * down, right], "kernel_layout": f"HWOI{each}h"}
+    return call.emit_same([image, weight], {**call.attrs, **attrs}, call.struct_info)
 
 
 def diagonal_weights(call: NodeCall, kernel: ir.Value, groups: int, each: int) -> ir.Value:
@@ -178,3 +206,4 @@ def every(value: object, count: int) -> list[int]:
 
 
 _LAST = is_op("nn.conv2d")(wildcard(), wildcard()).has_attr({"data_layout": "NHWC", "kernel_layout": "OIHW"})
+_DEPTHWISE = is_op("nn.conv2d")(wildcard(), wildcard()).has_attr({"data_layout": "NHWC", "kernel_layout": "HWOI"})

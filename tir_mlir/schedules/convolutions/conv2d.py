@@ -21,6 +21,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
+from tir_mlir.schedules.convolutions.depthwise_dots import depthwise_dots, rows_in_groups
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.operand_types import store_as
 from tir_mlir.schedules.steps import all_or_nothing, give_reasons, merge_epilogue, parallelize, place_epilogue
@@ -52,9 +53,10 @@ def conv2d(
     The pixels of an image, in row-major order, are the columns of a matrix product (its rows in NHWC). The patches that
     they read are packed in access order, for as many pixels as fit in L2. A producer that pads the image is decomposed
     into a fill and a copy; padding inside the convolution block is not supported.
-    block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic. Convolutions
-    in groups are a product for each group; depthwise ones, and those of groups of less than 4 results, are only
-    vectorized. target: default this machine; threads: default its number of cores.
+    block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic.
+    Convolutions in groups are a product for each group; depthwise ones, and those of groups of less than 4 results,
+    are only vectorized; depthwise ones whose weights have rows in groups (layout "HWOI4h") are dot products.
+    target: default this machine; threads: default its number of cores.
     free, epilogue: as in `gemm`. Raises ScheduleError if the block is not a convolution.
     """
     target = chosen(target)
@@ -338,6 +340,9 @@ def depthwise(
     """
     by_name = loops_by_iter(sch, block)
     wide = [a for a in what.result if what.extents[a] != 1] or list(what.result)
+    groups = rows_in_groups(sch, block, what, target)
+    if groups is not None and depthwise_dots(sch, block, what, groups, target, epilogue):
+        return _share_rows(sch, what, find_pads(sch, groups.copy, what), wide, by_name, target, threads)
     lane = by_name[wide[-1]]
     sums = [by_name[a] for a in what.extents if a not in what.result]
     pixels = _pixels(sch, block, what, wide, free)
@@ -361,7 +366,16 @@ def depthwise(
     if pixel is not None:
         _unroll(sch, [sch.get_loops(init)[-2], sums[0]])
     sch.vectorize(sch.get_loops(write_back)[-1])
-    rows = _strip(sch, what, padding, wide, target, threads) if pixel is not None else None
+    return _share_rows(sch, what, padding, wide, by_name, target, threads, strips=pixel is not None)
+
+
+def _share_rows(
+    sch: Schedule, what: Convolution, padding: Sequence[Pad], wide: Sequence[str], by_name: dict[str, LoopHandle],
+    target: Target, threads: int, strips: bool = True,
+) -> list[Pad]:  # fmt: skip
+    """Let threads share the rows of a result, by strips if their image is padded so. Returns the padding that is left.
+    by_name: the loops of the rows, and of what is outside of them."""
+    rows = _strip(sch, what, padding, wide, target, threads) if strips else None
     if rows is None:
         if threads > 1 and len(wide) > 1:
             sch.parallel(by_name[wide[0]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,10 @@ def convolve(
     taps = [te.reduce_axis((0, kernel_sizes[a]), name=f"r{a.lower()}") for a in spatial]
     steps = list(zip(spatial, window.strides, window.dilation, taps, strict=True))
     added = sum_type(dtype, out_dtype)
+    shape = target.shape(op, {"N": sizes["N"], "C": kernel_sizes["O"], **dict(zip(spatial, outs, strict=True))})
+    if channels.depthwise and spatial[0] in weights.factors:
+        element = _sum_of_groups(image, w, layouts, window, spatial, (kernel_sizes, outs[0]), channels, added)
+        return narrow(te.compute(shape, element, name=name), out_dtype or dtype)
 
     def element(*i: te.Expr) -> ReductionValue:
         pos = target.positions(i)
@@ -86,8 +90,44 @@ def convolve(
         weight = w(*weights.index({"O": pos["C"], "I": channels.inner(), **dict(zip(spatial, taps, strict=True))}))
         return te.sum(as_type(value, x.dtype, added) * as_type(weight, w.dtype, added), axis=[*channels.axes, *taps])
 
-    shape = target.shape(op, {"N": sizes["N"], "C": kernel_sizes["O"], **dict(zip(spatial, outs, strict=True))})
     return narrow(te.compute(shape, element, name=name), out_dtype or dtype)
+
+
+def _sum_of_groups(
+    image: te.Tensor, w: te.Tensor, layouts: tuple[TensorLayout, TensorLayout, TensorLayout], window: Window,
+    spatial: str, rows: tuple[dict[str, te.Size], te.Size], channels: _Channels, added: str,
+) -> Callable[..., ReductionValue]:  # fmt: skip
+    """The sum of a depthwise convolution whose weights have rows in groups, `HWOI4h`: the rows of the image that a
+    group is multiplied with are adjacent as well, in a copy. rows: the sizes of the weights, and rows of the result.
+
+        (N, H, W, C)    ->    (N, rows of the result, groups, W, C, rows of a group)
+    """
+    (source, weights, target), (kernel, outs), (first, *others) = layouts, rows, spatial
+    each, (s_0, *strides), (d_0, *dilation) = weights.factors[first], window.strides, window.dilation
+    sizes = dict(zip(source.axes, image.shape, strict=True))
+
+    def adjacent(n: te.Expr, row: te.Expr, group: te.Expr, *i: te.Expr) -> te.Expr:
+        *inner, c, r = i
+        read_pos = {first: row * s_0 + (group * each + r) * d_0, **dict(zip(others, inner, strict=True))}
+        return image(*source.index({"N": n, "C": c, **read_pos}))
+
+    groups = exact_quotient([kernel[first]], [each])
+    assert groups is not None  # the layout has whole groups
+    inner_sizes = (*(sizes[a] for a in others), channels.groups, each)
+    copied = te.compute((sizes["N"], outs, groups, *inner_sizes), adjacent, name="rows_in_groups")
+    group, r = (te.reduce_axis((0, n), name=f"r{first.lower()}{part}") for n, part in ((groups, ""), (each, "i")))
+    taps = [te.reduce_axis((0, kernel[a]), name=f"r{a.lower()}") for a in others]
+
+    def element(*i: te.Expr) -> ReductionValue:
+        pos = target.positions(i)
+        inner = [flat_position(pos[a]) * s + t * d for a, s, t, d in zip(others, strides, taps, dilation, strict=True)]
+        n, row, c = (flat_position(p) for p in (pos["N"], pos[first], channels.read(pos["C"])))
+        value = copied(n, row, group, *inner, c, r)
+        at = {"O": pos["C"], "I": 0, first: BlockedPosition(group, r, each), **dict(zip(others, taps, strict=True))}
+        product = as_type(value, image.dtype, added) * as_type(w(*weights.index(at)), w.dtype, added)
+        return te.sum(product, axis=[group, *taps, r])
+
+    return element
 
 
 class _Channels:
@@ -157,7 +197,8 @@ def _plain(op: str, letters: str, kernel_text: str):
 
         strides, dilation: one number, or one for each axis; padding: also one for each side (before.., after..).
         groups: channels are in that many groups; as many as channels: depthwise. data_layout, kernel_layout,
-        out_layout: any order of the axes, and blocks of channels, as in "NCHW16c". float16 and bfloat16 are summed in
+        out_layout: any order of the axes, and blocks of channels, as in "NCHW16c", or of the rows of depthwise weights,
+        as in "HWOI4h", for dot products. float16 and bfloat16 are summed in
         float32. out_dtype: default that of the data; with "int32", data and kernel may be int8 and uint8. pad_value:
         what is around the data, such as the zero point of integers.
         """

@@ -12,6 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.target import AVX2, AVX512, AVX512_VNNI, host
 
 RNG = np.random.default_rng(3)
@@ -60,7 +61,18 @@ AVX_VNNI = replace(AVX2, features=AVX2.features | {"avxvnni"})
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("target", "groups"),
-    [(host(), 1), (host(), 4), (host(), 16), (AVX2, 1), (AVX2, 4), (AVX_VNNI, 1), (AVX512, 1), (AVX512_VNNI, 1)],
+    [
+        (host(), 1),
+        (host(), 4),
+        (host(), 16),
+        (AVX2, 1),
+        (AVX2, 4),
+        (AVX_VNNI, 1),
+        (AVX512, 1),
+        (AVX512_VNNI, 1),
+        (AVX_VNNI, 16),
+        (AVX512_VNNI, 16),
+    ],
 )
 def test_results_are_those_of_the_definition(target, groups):
     """On each instruction set: multiply-adds of pairs, dot products of four bytes, tiles."""
@@ -89,6 +101,23 @@ def test_weights_with_a_zero_point_stay_in_floats():
 def test_convolutions_of_integers_are_products_with_patches_and_depthwise_ones_are_not():
     assert "R.nn.patches" in operators(layer(), "patches")
     assert "R.nn.patches" not in operators(layer(groups=16), "patches")
+
+
+@pytest.mark.parametrize(
+    ("window", "options"),
+    [((3, 3), {"strides": [2, 1]}), ((5, 2), {"padding": [2, 0, 1, 3]}), ((3, 1), {"dilation": [2, 2], "padding": 2})],
+)
+def test_depthwise_weights_in_groups_of_rows_compute_the_same(window, options):
+    b = GraphBuilder()
+    x = b.input("x", (2, 9, 7, 16), "uint8")
+    w = b.weight("w", RNG.integers(-128, 128, (*window, 16, 1)).astype("int8"))
+    layouts = {"data_layout": "NHWC", "kernel_layout": "HWOI", "out_dtype": "int32"}
+    b.output(b.op("nn.conv2d", x, w, groups=16, **layouts, **options))
+    graph, image = b.finish(), RNG.integers(0, 256, (2, 9, 7, 16)).astype("uint8")
+    grouped = patches(graph, "avx512_vnni")
+    assert "HWOI4h" in grouped.script()
+    found, wanted = (tir_mlir.build(g, threads=1)(image) for g in (grouped, graph))
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_parts_of_a_tensor_are_rounded_before_they_are_put_together():

@@ -1,14 +1,18 @@
 """Depthwise convolutions of NHWC images: pixels of a tile share the weights in registers."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from programs.layers import chain
 
 from tir_mlir import Schedule, build, schedules, te, topi
-from tir_mlir.target import Target
+from tir_mlir.target import AVX2, AVX512_VNNI, Target, chosen
 
 WIDE = Target(vector_bits=256, registers=32, l1=32 << 10, l2=256 << 10, l3=1 << 20, cores=2)
 SMALL = Target(vector_bits=256, registers=32, l1=1 << 10, l2=4 << 10, l3=1 << 20, cores=2)
+AVX_VNNI = replace(AVX2, features=AVX2.features | {"avxvnni"})
 RNG = np.random.default_rng(3)
 
 
@@ -111,3 +115,40 @@ def test_whole_rows_are_padded_in_one_pass(channels, parts):
     schedules.auto(sch, WIDE, 1)
     names = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
     assert len([n for n in names if n.startswith("padded")]) == parts
+
+
+def in_groups_of_rows(size, channels, window, step):
+    """A convolution of bytes whose rows of weights are in groups of four."""
+    x = te.placeholder((1, *size, channels), name="X", dtype="uint8")
+    w = te.placeholder((-(-window // 4), window, channels, 1, 4), name="W", dtype="int8")
+    layouts: dict[str, Any] = {"data_layout": "NHWC", "kernel_layout": "HWOI4h", "out_dtype": "int32"}
+    pad = (window // 2, window // 2, window // 2 + -window % 4, window // 2)
+    y = topi.nn.conv2d(x, w, strides=step, padding=pad, groups=channels, **layouts)
+    return Schedule(te.create_prim_func([x, w, y]))
+
+
+@pytest.mark.parametrize(
+    ("size", "channels", "window", "step"),
+    [((1, 1), 16, 3, 1), ((3, 15), 64, 3, 1), ((4, 16), 96, 3, 2), ((2, 17), 32, 5, 1)],
+)
+@pytest.mark.parametrize("target", [AVX512_VNNI, AVX_VNNI, "neoverse_n2"])
+def test_groups_of_rows_are_dot_products_of_lanes(size, channels, window, step, target):
+    sch = in_groups_of_rows(size, channels, window, step)
+    schedules.auto(sch, target, 1)
+    assert "dot_lanes_" in sch.mod.script()
+    assert sch.verify()
+    if chosen(target).runs_here:
+        x = RNG.integers(0, 256, (1, *size, channels)).astype("uint8")
+        w = RNG.integers(-128, 128, (-(-window // 4), window, channels, 1, 4)).astype("int8")
+        shape = (1, *(-(-n // step) for n in size), channels)
+        found, wanted = np.empty(shape, "int32"), np.empty(shape, "int32")
+        build(sch)(x, w, found)
+        build(in_groups_of_rows(size, channels, window, step))(x, w, wanted)
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_without_dot_products_of_bytes_groups_of_rows_are_vectors():
+    sch = in_groups_of_rows((5, 9), 16, 3, 1)
+    schedules.auto(sch, AVX2, 1)
+    assert "dot_lanes_" not in sch.mod.script()
+    assert sch.verify()
