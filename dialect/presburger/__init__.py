@@ -9,6 +9,8 @@ from tir_mlir.dialect.presburger.digit_boxes import filled_box as filled_box
 from tir_mlir.dialect.presburger.digit_domain import DigitDomain as DigitDomain
 from tir_mlir.dialect.presburger.digit_domain import over_digits as over_digits
 from tir_mlir.dialect.presburger.digits import index_sums as index_sums
+from tir_mlir.dialect.presburger.ends import last_values as last_values
+from tir_mlir.dialect.presburger.ends import single_minimum as single_minimum
 from tir_mlir.dialect.presburger.full_box import NotABox as NotABox
 from tir_mlir.dialect.presburger.full_box import Span as Span
 from tir_mlir.dialect.presburger.full_box import box_of as box_of

@@ -68,6 +68,7 @@ class CanMethods(Primitives):
     can_tma_pipeline = _query(Primitives.tma_pipeline)
     can_transform_block_layout = _query(Primitives.transform_block_layout)
     can_transform_layout = _query(Primitives.transform_layout)
+    can_trim_reduction = _query(Primitives.trim_reduction)
     can_unannotate = _query(Primitives.unannotate)
     can_unroll = _query(Primitives.unroll)
     can_unsafe_hide_buffer_access = _query(Primitives.unsafe_hide_buffer_access)

@@ -122,6 +122,9 @@ class DerivedMethods:
     ) -> None:
         return self._executor.apply("tma_pipeline", copies, loop, stages, specialize)
 
+    def trim_reduction(self, block: BlockLike, loop: LoopHandle) -> None:
+        return self._executor.apply("trim_reduction", block, loop)
+
     def unannotate(self, block_or_loop: BlockLike | LoopHandle, ann_key: str) -> None:
         return self._executor.apply("unannotate", block_or_loop, ann_key)
 

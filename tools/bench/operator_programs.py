@@ -90,12 +90,13 @@ def attention(heads: int, keys: int, width: int, causal: bool) -> PrimFunc:
     scale, square, row = 1 / math.sqrt(width), (heads, keys, keys), (heads, keys)
     s = _compute(square, lambda h, i, j: te.sum(q[h, i, d] * k[h, j, d], axis=d), name="S")
 
-    def masked(h, i, j):
-        return te.if_then_else(j <= i, s[h, i, j] * scale, -1e30) if causal else s[h, i, j] * scale
+    def seen(i, j, value, hidden):
+        return te.if_then_else(j <= i, value, hidden) if causal else value
 
-    x = _compute(square, masked, name="X")
+    least = te.min_value("float32")
+    x = _compute(square, lambda h, i, j: seen(i, j, s[h, i, j] * scale, least), name="X")
     m = _compute(row, lambda h, i: te.max(x[h, i, k_max], axis=k_max), name="M")
-    e = _compute(square, lambda h, i, j: te.exp(x[h, i, j] - m[h, i]), name="E")
+    e = _compute(square, lambda h, i, j: seen(i, j, te.exp(x[h, i, j] - m[h, i]), 0.0), name="E")
     z = _compute(row, lambda h, i: te.sum(e[h, i, k_sum], axis=k_sum), name="Z")
     p = _compute((heads, keys, width), lambda h, i, c: te.sum(e[h, i, k_out] * v[h, k_out, c], axis=k_out), name="P")
     return te.create_prim_func(

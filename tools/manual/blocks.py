@@ -1,7 +1,7 @@
 """Examples: blocks and reductions."""
 
 from pages import example, refused
-from programs import bytes_matmul, matmul, odd_matmul, padded, row_sums, sums_and_bias, two_stages
+from programs import bytes_matmul, matmul, odd_matmul, padded, row_sums, sums_and_bias, sums_up_to, two_stages
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.script import tir as T
@@ -54,6 +54,17 @@ def rfactor(sch: Schedule):
     _i, k = sch.get_loops("C")
     _k_0, k_1 = sch.split(k, factors=[None, 8])
     return sch.rfactor(k_1, factor_axis=0)
+
+
+@example(sums_up_to)
+def trim_reduction(sch: Schedule):
+    i_0, _i_1 = sch.split(sch.get_loops("C")[0], factors=[None, 16])
+    sch.trim_reduction("C", i_0)
+
+
+@refused(row_sums)
+def trim_reduction(sch: Schedule):  # noqa: F811
+    sch.trim_reduction("C", sch.get_loops("C")[0])
 
 
 @example(bytes_matmul)

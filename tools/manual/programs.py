@@ -83,6 +83,16 @@ def matmul(A: T.Buffer((32, 16), "float32"), B: T.Buffer((16, 32), "float32"), C
 
 
 @T.prim_func
+def sums_up_to(A: T.Buffer((64, 64), "float32"), C: T.Buffer((64,), "float32")):
+    for i, k in T.grid(64, 64):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = 0.0
+            C[vi] += T.if_then_else(vk <= vi, A[vi, vk], 0.0)
+
+
+@T.prim_func
 def row_sums(A: T.Buffer((32, 64), "float32"), C: T.Buffer((32,), "float32")):
     for i, k in T.grid(32, 64):
         with T.block("C"):

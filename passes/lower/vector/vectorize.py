@@ -10,7 +10,7 @@ from tir_mlir.dialect.ir import Index, Loop, at_end, attrs, edit, is_loop, walk
 from tir_mlir.dialect.ir import loop as make_loop
 from tir_mlir.dialect.ir.op_traits import SLOW_FUNCTIONS, is_scalar
 from tir_mlir.dialect.ir.op_views import AffineForOp, ApplyOp, IndexCastOp, isa
-from tir_mlir.dialect.presburger import intervals
+from tir_mlir.dialect.presburger import intervals, single_minimum
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.emit import VectorEmitter
@@ -63,7 +63,8 @@ def _vectorize_below(root: ir.Operation, outcomes: Outcomes) -> None:
         return op != root and is_loop(op) and Loop(op).kind == "vectorized"
 
     # the list ends at marked loops, so no op in it is erased with a replaced loop
-    for op in [o for o in walk.ops(root, skip=is_vectorized) if is_vectorized(o)]:
+    for marked in [o for o in walk.ops(root, skip=is_vectorized) if is_vectorized(o)]:
+        op = _with_one_end(marked)
         loop, name = Loop(op), Loop(op).name
         key, *inner = [_key(Loop(o)) for o in walk.ops(op) if is_vectorized(o)]
         reason = vectorize(loop)
@@ -79,6 +80,13 @@ def _vectorize_below(root: ir.Operation, outcomes: Outcomes) -> None:
         if reason:
             outcomes.add_piece(loop, key, reason)
         _vectorize_below(op, outcomes)
+
+
+def _with_one_end(op: ir.Operation) -> ir.Operation:
+    """A loop, whose end is one expression instead of the minimum of two if possible."""
+    loop = Loop(op)
+    end = single_minimum(loop.uppers, intervals.enclosing_ranges(op))
+    return op if end is None else edit.set_bounds(op, loop.lowers, [end])
 
 
 def _key(loop: Loop) -> Key:

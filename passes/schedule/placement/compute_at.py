@@ -8,6 +8,7 @@ at the same point, after the last part: that run overwrites what the others gave
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import islpy as isl
 from mlir import ir
@@ -27,10 +28,12 @@ from tir_mlir.dialect.ir import (
     func_of,
     is_inside,
     only_reads,
+    symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.presburger import dim_type, question, sets
+from tir_mlir.dialect.presburger import dim_type, last_values, question, sets
 from tir_mlir.dialect.presburger.evaluated_indices import stays_within
+from tir_mlir.dialect.verify import covers
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
 from tir_mlir.passes.schedule.legality import (
@@ -176,6 +179,8 @@ def _needed_spans(block: Block, loop: Loop) -> list[IterSpan]:
     spans = _box_spans(block, loop, spatial, declared_accesses, followed)
     if spans is None:
         spans = _exact_spans(block, loop, spatial, declared_accesses, followed)
+    if not declared_accesses and not all(covers(u) for u in move_under_loop.blocks_under(loop, consumers(block))):
+        spans = _shorten(block, loop, spans)
     by_name = {s.iter.name: s for s in spans}
     return [by_name.get(i.name) or IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
@@ -215,24 +220,44 @@ def _exact_spans(
 ) -> list[IterSpan]:
     space = needed_region.LoopSpace.from_loop(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
-        needed = loose = None
-        for buffer in writes_of(block):
-            read = [t for t in relations_of(loop.op, buffer) if not t.access.is_write and t.access.op not in followed]
-            read += [relation_of(a) for a in declared_accesses if a.buffer == buffer]
-            stores = [t for t in relations_of(block.op, buffer) if t.access.is_write]
-            if not read:
-                continue
-            for exact in (True, False):
-                elements = needed_region.accessed_under(space, read, exact, sharing_threads(Buffer(buffer), loop))
-                inverse = needed_region.iter_map(block, stores, spatial, exact).reverse()
-                part = elements.apply_range(inverse)
-                if exact:
-                    needed = part if needed is None else needed.union(part)
-                else:
-                    loose = part if loose is None else loose.union(part)
-        assert needed is not None and loose is not None
+        needed, loose = (_needed(block, space, spatial, declared_accesses, followed, exact) for exact in (True, False))
     body_domain = sets.domain(loop.body.operations[0].operation)
     return needed_region.needed_spans(space, needed, loose, spatial, body_domain)
+
+
+def _needed(
+    block: Block,
+    space: LoopSpace,
+    spatial: list[Iter],
+    declared_accesses: list[Access],
+    followed: set[ir.Operation],
+    exact: bool,
+) -> isl.Map:
+    """{ loops of `space` -> iter values } whose results are read there; without guards and ranges unless `exact`."""
+    loop, needed = space.loop, None
+    for buffer in writes_of(block):
+        read = [t for t in relations_of(loop.op, buffer) if not t.access.is_write and t.access.op not in followed]
+        read += [relation_of(a) for a in declared_accesses if a.buffer == buffer]
+        stores = [t for t in relations_of(block.op, buffer) if t.access.is_write]
+        if not read:
+            continue
+        elements = needed_region.accessed_under(space, read, exact, sharing_threads(Buffer(buffer), loop))
+        part = elements.apply_range(needed_region.iter_map(block, stores, spatial, exact).reverse())
+        needed = part if needed is None else needed.union(part)
+    assert needed is not None
+    return needed
+
+
+def _shorten(block: Block, loop: Loop, spans: list[IterSpan]) -> list[IterSpan]:
+    """The spans with the last values that are read, if a consumer runs only a part of its domain."""
+    space, symbols = needed_region.LoopSpace.from_loop(loop), symbols_by_name(loop.op)
+    iters = [span.iter for span in spans]
+    with question(f'the last values that are needed of block "{block.name}" under loop {loop.name}'):
+        needed = _needed(block, space, iters, [], set(), True)
+        if not space.dom.exact or not space.dom.set.is_subset(needed.domain()):
+            return spans
+        lasts = [last_values(needed, number, space.dims, symbols) for number in range(len(iters))]
+    return [replace(span, last=tuple(last)) for span, last in zip(spans, lasts, strict=True)]
 
 
 # --- moves within one iteration of the loops around both positions ----------------------------------------------------

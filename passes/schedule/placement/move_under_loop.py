@@ -62,8 +62,10 @@ def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operati
         bindings.append(binding.simplify())
         if span.guarded:
             guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
+        guards += [Constraint(last - binding) for last in span.last]
     box = intervals.enclosing_ranges(list(ip.block.operations)[-1].operation)
-    guards = [Constraint(g.index.simplify()) for g in guards if not intervals.at_least_zero(g.index, box)]
+    guards = [g for g in dict.fromkeys(guards) if not intervals.at_least_zero(g.index, box)]
+    guards = [Constraint(g.index.simplify()) for g in guards]
     if guards:
         dom = sets.domain(list(ip.block.operations)[-1].operation, extra=[g.index for g in guards])
         guards = [g for g in guards if not sets.holds(dom, g.index)]

@@ -27,12 +27,15 @@ from tir_mlir.passes.schedule.registry import (
 
 @dataclass(frozen=True)
 class IterSpan:
-    """The range of an iter under the loop: [low, low + extent), restricted to its domain by a guard if `guarded`."""
+    """The range of an iter under the loop: [low, low + extent), restricted by a guard to its domain if `guarded`, and
+    up to each of `last`.
+    """
 
     iter: Iter
     low: Index
     extent: Index
     guarded: bool
+    last: tuple[Index, ...] = ()
 
 
 def note_spans(block: Block, loop: Loop, spans: Sequence[IterSpan], what: str) -> None:

@@ -133,7 +133,7 @@ def updates_of(block: Block) -> Updates:
 
 def _stores(block: Block) -> list[ir.Operation]:
     """The stores of the update. Refuses a body of anything but pure values and stores to different buffers."""
-    body = [op for op in block.body_ops() if op != block.init]
+    body = _update_ops(block)
     stores = [op for op in body if isa(op, AffineStoreOp)]
     inner = [o for op in body if op not in stores for o in ops(op)]
     for op in inner:
@@ -151,12 +151,16 @@ def _stores(block: Block) -> list[ir.Operation]:
     return stores
 
 
+def _update_ops(block: Block) -> list[ir.Operation]:
+    """The ops of a block that are not its init."""
+    init = block.init
+    return [op for op in block.body_ops() if init is None or op != init]
+
+
 def _check_loads(block: Block, stores: Sequence[ir.Operation], indices: Sequence[Index]) -> None:
     """Refuse unless each result is read at the index where it is stored, before the store."""
     stored: set[ir.Value] = set()
-    for op in block.body_ops():
-        if op == block.init:
-            continue
+    for op in _update_ops(block):
         for inner in ops(op):
             if not isa(inner, LoadOp) or accessed_memref(inner) not in {accessed_memref(s) for s in stores}:
                 continue

@@ -13,6 +13,7 @@ from tir_mlir.schedules.block_queries import (
     LARGE,
     block_handle,
     block_info,
+    block_view,
     even_tile,
     extents,
     iters,
@@ -24,10 +25,10 @@ from tir_mlir.schedules.gpu.attention import attention_tiles
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantization import computed_from_less, inline_each
-from tir_mlir.schedules.products.packing import copy_in, pack
-from tir_mlir.schedules.products.tile_sizes import FROM_L2, register_tile
+from tir_mlir.schedules.products.packing import copy_in, pack, packs_right
+from tir_mlir.schedules.products.tile_sizes import FROM_L2, Tiles, register_tile, room
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
-from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
+from tir_mlir.schedules.rows.repeated_values import allow_reciprocals, costly_values
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, merge_epilogue, parallelize
 from tir_mlir.target import Target, chosen, resolved
 
@@ -184,6 +185,7 @@ class AttentionSchedule:
         self.queries = axis_extents[what.rows] or LARGE
         self.heads = prod(axis_extents[a] or LARGE for a in what.batch)
         self.tile = self._rows_of_tile()
+        self.by_heads = threads < 2 or self.heads % threads == 0 or self.heads >= CHUNKS_PER_THREAD * threads
 
     def _rows_of_tile(self) -> int:
         """The number of queries in a tile: the scores of one stage in half of L2."""
@@ -221,19 +223,26 @@ class AttentionSchedule:
         self._parallelize(outer)
 
     def _inline(self) -> None:
-        """Inline elementwise blocks into their only consumer, unless that is a product."""
+        """Inline elementwise blocks into their only consumer, or cheap ones into all, unless one is a product."""
         for member in reversed(self.what.members[:-1]):
-            readers = self.sch.get_consumers(member.block)
-            if not member.reduces and len(readers) == 1 and self.sch.get(readers[0]).name not in self.what.products:
+            readers = [self.sch.get(b).name for b in self.sch.get_consumers(member.block)]
+            few = len(readers) == 1 or self._is_cheap(member)
+            if not member.reduces and few and not any(name in self.what.products for name in readers):
                 inline(self.sch, member.block)
         members = with_producers(self.sch, self.last.block, self.what.outside)
         self.what = replace(self.what, members=members)
         self.last = members[-1]
 
+    def _is_cheap(self, member: Member) -> bool:
+        """Whether to compute a block again costs less than to store and load it: a scale or a mask of one element."""
+        return len(member.info.reads) == 1 and not costly_values(block_view(self.sch, member.block), False)
+
     def _compute_at_tile(self, member: Member, outer: Sequence[LoopHandle]) -> dict[str, LoopHandle]:
         """Compute a producer at the tile; returns its loops there, by iter."""
         loops_by_iter(self.sch, member.block)  # refuses a block whose loops were split
         self.sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
+        if self.sch.can_trim_reduction(member.block, outer[-1]):  # keys that no query of the tile sees
+            self.sch.trim_reduction(member.block, outer[-1])
         loops = loops_by_iter(self.sch, member.block, skipped=len(outer))
         batch = member.own_iters(self.what.batch) or []
         return {n: x for n, x in loops.items() if n not in batch}
@@ -255,18 +264,33 @@ class AttentionSchedule:
         chosen = register_tile(self.tile, what.extent(what.n), lanes, self.target, FROM_L2, exact=True)
         mr, vectors = self._free_tile(member.info.name, chosen.rows, chosen.vectors)
         nr = vectors * lanes
-        if what.right.axes[-1] != what.n:
+        plan = self._plan(what, mr, nr)
+        # values are packed by one thread, while the others wait if they share a head
+        reused = self.queries > self.tile and (self.by_heads or dequantizer or what.right.is_widened)
+        if what.right.axes[-1] != what.n or (reused and packs_right(what, plan, self.target)):
             pack(sch, what, what.right, what.n, nr, member.block, panels, 1)
-        elif (dequantizer or what.right.is_widened) and self.queries > self.tile:  # once for all tiles
-            sch.vectorize(sch.get_loops(copy_in(sch, what.right, member.block, panels))[-1])
         if what.left.is_widened and what.left.axes[-1] == what.k:  # once for all columns
             sch.vectorize(sch.get_loops(copy_in(sch, what.left, member.block, outer[-1]))[-1])
         inline_each(sch, dequantizer)
-        r_0, r_1 = sch.split(nest[what.m], [None, mr])
-        c_0, c_1 = sch.split(nest[what.n], [None, nr])
-        k = nest[what.k]
-        sch.reorder(c_0, r_0, k, r_1, c_1)
-        init = sch.decompose_reduction(member.block, k)
+        self._tile_product(member, what, nest, plan)
+
+    def _plan(self, what: Contraction, mr: int, nr: int) -> Tiles:
+        """The tiles of a product; of a symbolic sum in one pass."""
+        depth = what.extent(what.k) or 1
+        kc = even_tile(depth, max(16, room(self.target, "l1") // (nr * what.bits // 8)))
+        return Tiles(mr, nr, kc, self.tile, what.extent(what.n) or LARGE)
+
+    def _tile_product(self, member: Member, what: Contraction, nest: dict[str, LoopHandle], plan: Tiles) -> None:
+        """Register tiles, of all rows before the next columns; a long sum in passes, whose panels remain in L1."""
+        sch, k = self.sch, nest[what.k]
+        r_0, r_1 = sch.split(nest[what.m], [None, plan.mr])
+        c_0, c_1 = sch.split(nest[what.n], [None, plan.nr])
+        passes = []
+        if plan.kc < (what.extent(what.k) or 0):
+            outer, k = sch.split(k, [None, plan.kc])
+            passes.append(outer)
+        sch.reorder(*passes, c_0, r_0, k, r_1, c_1)
+        init = sch.decompose_reduction(member.block, [*passes, k][0])
         sch.unroll(r_1)
         sch.vectorize(c_1)
         *_, rows, columns = sch.get_loops(init)
@@ -292,5 +316,4 @@ class AttentionSchedule:
         """Parallel over heads if there are enough, else over the tiles of a head."""
         if self.threads < 2:
             return
-        enough = self.heads % self.threads == 0 or self.heads >= CHUNKS_PER_THREAD * self.threads
-        parallelize(self.sch, outer[:-1] if enough and len(outer) > 1 else outer[-1:], self.threads)
+        parallelize(self.sch, outer[:-1] if self.by_heads and len(outer) > 1 else outer[-1:], self.threads)

@@ -86,6 +86,7 @@ class _Attention:
         self.batch, self.queries, self.heads, self.depth, self.keys, self.groups, self.width = b, sq, h, d, sk, g, e
         self.share, depth = self._check()
         self.rows = simple(sq * self.share) if self.share != 1 else sq
+        self.ahead = simple(sk - sq) if mask == "BottomRight" else 0
         self.scale = constant(1 / math.sqrt(depth) if scale is None else scale, self.wide)
         self.bias = None if bias is None else self._checked_bias(bias)
         self.read = (
@@ -142,7 +143,9 @@ class _Attention:
         )
         top = te.compute((b, g, r), lambda b, g, i: te.max(masked(b, g, i, n), axis=n), name="T_attention_max")
         power = te.compute(
-            (b, g, r, s), lambda b, g, i, j: te.exp(masked(b, g, i, j) - top(b, g, i)), name="T_attention_exp"
+            (b, g, r, s),
+            lambda b, g, i, j: self._hide_weight(te.exp(masked(b, g, i, j) - top(b, g, i)), i, j),
+            name="T_attention_exp",
         )
         total = te.compute((b, g, r), lambda b, g, i: te.sum(power(b, g, i, m), axis=m), name="T_attention_sum")
         value = lambda b, g, j, c: self._element(self.v, b, j, g, c)  # noqa: E731
@@ -179,9 +182,20 @@ class _Attention:
             seen = self.bias.dtype == "bool"
             value = te.if_then_else(bias, value, least) if seen else value + as_type(bias, self.bias.dtype, self.wide)
         if self.mask is not None:
-            ahead = simple(self.keys - self.queries) if self.mask == "BottomRight" else 0
-            value = te.if_then_else(j <= query(r) + ahead, value, least)
+            value = te.if_then_else(self._is_seen(r, j), value, least)
         return value
+
+    def _is_seen(self, r: te.Expr, j: te.Expr) -> te.Expr:
+        """Whether the query of a row sees a key, by the causal mask."""
+        return j <= self._head_and_query()[1](r) + self.ahead
+
+    def _hide_weight(self, weight: te.Expr, r: te.Expr, j: te.Expr) -> te.Expr:
+        """The weight of a key, exactly 0 if a causal mask alone hides it and each query sees a key: schedules may then
+        leave it out."""
+        sees_one = (isinstance(self.ahead, int) and self.ahead >= 0) or isinstance(self.ahead, te.Var)
+        if self.mask is None or self.bias is not None or not sees_one:
+            return weight
+        return te.if_then_else(self._is_seen(r, j), weight, constant(0.0, self.wide))
 
     def _normalize_sums(self, product: te.Tensor, total: te.Tensor) -> te.Tensor:
         """The weighted sums divided by the sums of weights, in the layout of the query; rows of several heads first in

@@ -170,6 +170,7 @@ STEPS: dict[str, tuple[Maker, int]] = {
     "decompose_padding": (padding, 4),
     "can_decompose_padding": (padding, 1),
     "fuse_reduction_epilogue": (epilogue, 5),
+    "trim_reduction": (decompose_reduction, 2),
 }
 ALL = STEPS | LAYOUT_STEPS | WIDE_STEPS
 LOOKING = ("get_block", "get_loops", "get_child_blocks", "get_producers", "get_consumers")
