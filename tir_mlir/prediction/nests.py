@@ -68,7 +68,7 @@ _Owned = Sequence[tuple[CodePiece, Sequence[LoopNest]]]
 
 def _nests_of(piece: CodePiece, nests: Sequence[LoopNest]) -> list[LoopNest]:
     """The nests whose code a loop may be; if it is counted, those of which it is the most similar."""
-    found = {nest: _unrolled(nest, piece) for nest in nests if piece.loops and piece.counted}
+    found = {nest: _unroll_factor(nest, piece) for nest in nests if piece.loops and piece.counted}
     found = {nest: unrolled for nest, unrolled in found.items() if unrolled}
     least = min(found.values(), default=0.0)
     return [nest for nest, unrolled in found.items() if not piece.known or unrolled == least]
@@ -76,7 +76,7 @@ def _nests_of(piece: CodePiece, nests: Sequence[LoopNest]) -> list[LoopNest]:
 
 def _scale(nest: LoopNest, own: _Owned) -> float:
     """The iterations of a nest by those that were counted of its code."""
-    return nest.runs / sum(piece.executions * _unrolled(nest, piece) for piece, nests in own if nest in nests)
+    return nest.runs / sum(piece.executions * _unroll_factor(nest, piece) for piece, nests in own if nest in nests)
 
 
 def _executed_part(piece: CodePiece, mine: Sequence[LoopNest], own: _Owned) -> float:
@@ -88,7 +88,7 @@ def _executed_part(piece: CodePiece, mine: Sequence[LoopNest], own: _Owned) -> f
     runs = sum(nest.runs for nest in dict.fromkeys(nest for _, nests in near for nest in nests))
     sums = {True: 0.0, False: 0.0}
     for other, nests in near:
-        sums[other.certain and other.known] += other.executions * max(_unrolled(nest, other) for nest in nests)
+        sums[other.certain and other.known] += other.executions * max(_unroll_factor(nest, other) for nest in nests)
     left = runs - sums[True]
     return left / sums[False] if 0 < left < sums[False] else 0.0
 
@@ -99,7 +99,7 @@ def _innermost(nests: Sequence[LoopNest]) -> list[LoopNest]:
     return [nest for nest in nests if (nest.names, nest.extents) not in around]
 
 
-def _unrolled(nest: LoopNest, piece: CodePiece) -> float:
+def _unroll_factor(nest: LoopNest, piece: CodePiece) -> float:
     """The iterations of a nest in one of its code; 0 if that is of another loop."""
     if not piece.counted:
         return 1.0
@@ -109,7 +109,7 @@ def _unrolled(nest: LoopNest, piece: CodePiece) -> float:
 
 def _runs(nest: LoopNest, code: CodePiece) -> float:
     """The iterations of a nest in code; 0 if that is of another loop."""
-    unrolled = _unrolled(nest, code)
+    unrolled = _unroll_factor(nest, code)
     return nest.runs / unrolled if unrolled else 0.0
 
 

@@ -20,7 +20,7 @@ FACTORS = (8, 4, 5, 3, 2)
 
 
 @dataclass(frozen=True)
-class Stage:
+class FourierStage:
     """Transforms of `factor` numbers each: x[q + done * (p + rest * j)] -> y[q + done * (factor * p + k)].
 
     done: the product of the factors before it; rest: of those behind it; root: the position of its first root.
@@ -53,13 +53,13 @@ def fft_factors(size: int) -> list[int] | None:
     return factors if size == 1 and len(factors) > 1 and factors[0] in (8, 4) else None
 
 
-def _stages(op: str, size: int) -> list[Stage]:
+def _stages(op: str, size: int) -> list[FourierStage]:
     factors = fft_factors(size)
     if factors is None:
         raise refuse(op, f"a transform of {size} complex numbers", "take 4 * n of them, n > 1 a product of 2, 3 and 5")
-    stages, done, root = list[Stage](), 1, 0
+    stages, done, root = list[FourierStage](), 1, 0
     for factor in factors:
-        stages.append(stage := Stage(factor, done, size // (done * factor), root))
+        stages.append(stage := FourierStage(factor, done, size // (done * factor), root))
         done, root = done * factor, root + factor * stage.rest
     return stages
 
@@ -146,7 +146,7 @@ class _Rows:
     def stages(
         self,
         operands: Sequence[te.Tensor],
-        stages: Sequence[Stage],
+        stages: Sequence[FourierStage],
         number_at: Callable[[str], Complex],
         parts: bool = False,
     ) -> list[te.Tensor]:
@@ -163,14 +163,14 @@ class _Rows:
             x = self._block("stage", self._later(stage, second, parts and ends), domain, x, shapes)
         return x
 
-    def _first(self, stage: Stage, number_at: Callable[[str], Complex]) -> list[str]:
+    def _first(self, stage: FourierStage, number_at: Callable[[str], Complex]) -> list[str]:
         s = Statements(self.dtype)
         texts = [number_at(f"p + {stage.rest * j}") for j in range(stage.factor)]
         for k, value in enumerate(self._results(s, stage, texts)):
             s.lines += [f"{self.at('Y0', part, k, 'p')} = {text}" for part, text in enumerate(value)]
         return s.lines
 
-    def _later(self, stage: Stage, of_columns: bool, parts: bool) -> list[str]:
+    def _later(self, stage: FourierStage, of_columns: bool, parts: bool) -> list[str]:
         """The statements of a stage that is not the first one."""
         s, group = Statements(self.dtype), "p + " if stage.rest > 1 else ""
         texts = []
@@ -186,7 +186,7 @@ class _Rows:
             s.lines += self._stores(f"{start} + {stage.done * k}", value, parts)
         return s.lines
 
-    def _results(self, s: Statements, stage: Stage, texts: Sequence[Complex]) -> list[Complex]:
+    def _results(self, s: Statements, stage: FourierStage, texts: Sequence[Complex]) -> list[Complex]:
         """The transform of some numbers, times its roots of unity."""
         results = transform(s, [(s.let(real), s.let(imaginary)) for real, imaginary in texts])
         if stage.rest > 1:

@@ -51,26 +51,26 @@ class Statements:
 
 def transform(s: Statements, x: Sequence[Complex]) -> list[Complex]:
     """The transform of 2, 3, 4, 5 or 8 numbers: sum_j x[j] * exp(-2 pi i j k / n)."""
-    return {2: _two, 3: _three, 4: _four, 5: _five, 8: _eight}[len(x)](s, x)
+    return {2: _radix2, 3: _radix3, 4: _radix4, 5: _radix5, 8: _radix8}[len(x)](s, x)
 
 
-def _two(s: Statements, x: Sequence[Complex]) -> list[Complex]:
+def _radix2(s: Statements, x: Sequence[Complex]) -> list[Complex]:
     return [s.add(*x), s.subtract(*x)]
 
 
-def _three(s: Statements, x: Sequence[Complex]) -> list[Complex]:
+def _radix3(s: Statements, x: Sequence[Complex]) -> list[Complex]:
     both = s.add(x[1], x[2])
     turned = s.scaled_sum(None, (sqrt(0.75), s.subtract(x[1], x[2])))
     return [s.add(x[0], both), *s.sums_with_i(s.scaled_sum(x[0], (-0.5, both)), turned)]
 
 
-def _four(s: Statements, x: Sequence[Complex]) -> list[Complex]:
-    even, odd = _two(s, x[::2]), _two(s, x[1::2])
+def _radix4(s: Statements, x: Sequence[Complex]) -> list[Complex]:
+    even, odd = _radix2(s, x[::2]), _radix2(s, x[1::2])
     first, third = s.sums_with_i(even[1], odd[1])
     return [s.add(even[0], odd[0]), first, s.subtract(even[0], odd[0]), third]
 
 
-def _five(s: Statements, x: Sequence[Complex]) -> list[Complex]:
+def _radix5(s: Statements, x: Sequence[Complex]) -> list[Complex]:
     outer, inner = s.add(x[1], x[4]), s.add(x[2], x[3])
     outer_less, inner_less = s.subtract(x[1], x[4]), s.subtract(x[2], x[3])
     (c1, s1), (c2, s2) = ((cos(a), sin(a)) for a in (2 * pi / 5, 4 * pi / 5))
@@ -80,8 +80,8 @@ def _five(s: Statements, x: Sequence[Complex]) -> list[Complex]:
     return [s.add(x[0], s.add(outer, inner)), first, second, third, fourth]
 
 
-def _eight(s: Statements, x: Sequence[Complex]) -> list[Complex]:
-    even, odd, root = _four(s, x[::2]), _four(s, x[1::2]), s.constant(sqrt(0.5))
+def _radix8(s: Statements, x: Sequence[Complex]) -> list[Complex]:
+    even, odd, root = _radix4(s, x[::2]), _radix4(s, x[1::2]), s.constant(sqrt(0.5))
     one = s.let(f"({odd[1][0]} + {odd[1][1]}) * {root}"), s.let(f"({odd[1][1]} - {odd[1][0]}) * {root}")
     three = s.let(f"({odd[3][1]} - {odd[3][0]}) * {root}"), s.let(f"({odd[3][0]} + {odd[3][1]}) * {root}")
     second, sixth = s.sums_with_i(even[2], odd[2])

@@ -65,10 +65,11 @@ def _peak_rate(dtype: str, threads: int, clock: Callable[[], float] | None) -> f
     if (found := peak(dtype, threads, clock)) is None:
         return None
     call, operations = found
-    return interleaved({"": call}, rounds=51, clock=clock)[""].rate(operations * by_tiles(dtype, chosen(None))).greatest
+    operations *= tile_rate(dtype, chosen(None))
+    return interleaved({"": call}, rounds=51, clock=clock)[""].rate(operations).greatest
 
 
-def by_tiles(dtype: str, cpu: Target) -> float:
+def tile_rate(dtype: str, cpu: Target) -> float:
     """The rate of the unit of tiles over that of vectors, which is measured; 1 without one."""
     vectors = replace(cpu, features=cpu.features - {"amx-tile"})
     return multiply_add_rate(dtype, cpu, 1024) / multiply_add_rate(dtype, vectors, 1024)

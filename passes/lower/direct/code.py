@@ -92,7 +92,7 @@ class _FunctionWriter:
 
     def _piece(self, text: FunctionText, nest: NestWriter, piece: Piece) -> None:
         steps = nest.steps(piece)
-        if self._threads < 2 or steps < 2 or _moved(nest.nest) < self._shared_bytes:
+        if self._threads < 2 or steps < 2 or _bytes_moved(nest.nest) < self._shared_bytes:
             with text.loop("0", str(steps), 1) as step:
                 nest.write(text, piece, step)
             return
@@ -116,7 +116,7 @@ class _FunctionWriter:
         )
 
 
-def _moved(nest: ElementNest) -> int:
+def _bytes_moved(nest: ElementNest) -> int:
     """The bytes that a nest reads and writes."""
     return 4 * prod(nest.extents) * (len(set(loads_of(nest.value))) + 1)
 

@@ -23,7 +23,7 @@ _EXACT = 2**22
 
 
 @dataclass(frozen=True)
-class _Limited:
+class _Limits:
     """min(max(roundeven(x) + zero, low), high), of integers."""
 
     x: ir.Value
@@ -54,15 +54,15 @@ def run(module: ir.Module) -> None:
     once = bool(attrs.get(module.operation, ROUNDS_IN_CASTS))
     attrs.put(module.operation, ROUNDS_IN_CASTS, None)
     for op in walk.ops(module.operation):
-        if op.name not in (_CAST.name, _CAST.unsigned) or (limited := _limited(op)) is None:
+        if op.name not in (_CAST.name, _CAST.unsigned) or (limits := _limits(op)) is None:
             continue
         with ir.InsertionPoint(op), op.location:
-            integer = _emit_cast(limited, op, once)
+            integer = _emit_cast(limits, op, once)
         op.results[0].replace_all_uses_with(integer)
         op.erase()
 
 
-def _limited(op: ir.Operation) -> _Limited | None:
+def _limits(op: ir.Operation) -> _Limits | None:
     """What a cast converts, if it is a rounded number with limits that the result represents."""
     wide, narrow = op.operands[0].type, _element(op.results[0].type)
     if not isinstance(_element(wide), ir.F32Type) or ir.IntegerType(narrow).width > 16:
@@ -78,7 +78,7 @@ def _limited(op: ir.Operation) -> _Limited | None:
         return None
     bits, low, high = ir.IntegerType(narrow).width, limits[_OPS["max"]], limits[_OPS["min"]]
     least, most = (0, 2**bits - 1) if op.name == _CAST.unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    return _Limited(rounded.operands[0], zero, low, high) if least <= low <= high <= most else None
+    return _Limits(rounded.operands[0], zero, low, high) if least <= low <= high <= most else None
 
 
 def _operand_and_constant(value: ir.Value, names: set[str]) -> tuple[str, ir.Value, int] | None:
@@ -97,17 +97,17 @@ def _operand_and_constant(value: ir.Value, names: set[str]) -> tuple[str, ir.Val
     return None
 
 
-def _emit_cast(limited: _Limited, op: ir.Operation, once: bool) -> ir.Value:
-    x, result = limited.x, op.results[0].type
-    f, wide = FloatBuilder(x.type), _shaped(result, ir.IntegerType.get_signless(32))
-    x = arith.maximumf(x, f.constant(limited.low - limited.zero))
-    x = arith.minimumf(x, f.constant(limited.high - limited.zero))
+def _emit_cast(limits: _Limits, op: ir.Operation, once: bool) -> ir.Value:
+    x, result = limits.x, op.results[0].type
+    f, wide = FloatBuilder(x.type), _type_like(result, ir.IntegerType.get_signless(32))
+    x = arith.maximumf(x, f.constant(limits.low - limits.zero))
+    x = arith.minimumf(x, f.constant(limits.high - limits.zero))
     if once and getattr(x.type, "rank", 1) == 1:
         number = ir.Operation.create("llvm.intr.lrint", [wide], [x]).results[0]
     else:
         number = arith.fptosi(wide, ir.Operation.create(_OPS["round"], [x.type], [x]).results[0])
-    if limited.zero:
-        number = arith.addi(number, f.integer(limited.zero))
+    if limits.zero:
+        number = arith.addi(number, f.integer(limits.zero))
     kept = "nuw" if op.name == _CAST.unsigned else "nsw"
     return arith.trunci(result, number, overflow_flags=ir.Attribute.parse(f"#arith.overflow<{kept}>"))
 
@@ -116,7 +116,7 @@ def _element(type_: ir.Type) -> ir.Type:
     return type_.element_type if isinstance(type_, ir.VectorType) else type_
 
 
-def _shaped(type_: ir.Type, element: ir.Type) -> ir.Type:
+def _type_like(type_: ir.Type, element: ir.Type) -> ir.Type:
     """A type with other elements."""
     if isinstance(type_, ir.VectorType):
         return ir.VectorType.get(type_.shape, element, scalable=type_.scalable_dims)

@@ -220,12 +220,14 @@ def _exact_spans(
 ) -> list[IterSpan]:
     space = needed_region.LoopSpace.from_loop(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
-        needed, loose = (_needed(block, space, spatial, declared_accesses, followed, exact) for exact in (True, False))
+        needed, loose = (
+            _region_of(block, space, spatial, declared_accesses, followed, exact) for exact in (True, False)
+        )
     body_domain = sets.domain(loop.body.operations[0].operation)
     return needed_region.needed_spans(space, needed, loose, spatial, body_domain)
 
 
-def _needed(
+def _region_of(
     block: Block,
     space: LoopSpace,
     spatial: list[Iter],
@@ -253,7 +255,7 @@ def _shorten(block: Block, loop: Loop, spans: list[IterSpan]) -> list[IterSpan]:
     space, symbols = needed_region.LoopSpace.from_loop(loop), symbols_by_name(loop.op)
     iters = [span.iter for span in spans]
     with question(f'the last values that are needed of block "{block.name}" under loop {loop.name}'):
-        needed = _needed(block, space, iters, [], set(), True)
+        needed = _region_of(block, space, iters, [], set(), True)
         if not space.dom.exact or not space.dom.set.is_subset(needed.domain()):
             return spans
         lasts = [last_values(needed, number, space.dims, symbols) for number in range(len(iters))]

@@ -11,7 +11,7 @@ RNG = np.random.default_rng(3)
 ERROR = {"float32": 3e-7, "float64": 1e-15}
 
 
-def compiled(operands, results, scheduled):
+def run_kernel(operands, results, scheduled):
     sch = Schedule(te.create_prim_func([*operands, *results]))
     if scheduled:
         assert set(schedules.auto(sch, threads=1).values()) == {"stages"}
@@ -32,7 +32,7 @@ def test_complex_numbers(size, dtype, scheduled):
     w = te.placeholder(roots.shape, dtype, "w")
     x, y = RNG.standard_normal((2, 3, size)).astype(dtype)
     real, imaginary = np.zeros((2, 3, size), dtype)
-    compiled([*operands, w], topi.fft(*operands, w), scheduled)(x, y, roots, real, imaginary)
+    run_kernel([*operands, w], topi.fft(*operands, w), scheduled)(x, y, roots, real, imaginary)
     assert is_near(real + 1j * imaginary, np.fft.fft(x + 1j * y.astype("complex128")), dtype)
 
 
@@ -43,7 +43,7 @@ def test_real_numbers(size, layout):
     a = RNG.standard_normal((2, 3, size)).astype("float32")
     results = topi.rfft(x, w, layout)
     got = [np.zeros(tuple(map(int, each.shape)), "float32") for each in results]
-    compiled([x, w], results, True)(a, roots, *got)
+    run_kernel([x, w], results, True)(a, roots, *got)
     real, imaginary = got if layout == "parts" else np.moveaxis(got[0], -1, 0)
     assert is_near(real + 1j * imaginary, np.fft.rfft(a.astype("float64")), "float32")
 
@@ -53,7 +53,7 @@ def test_back_to_real_numbers():
     x, y, w = (te.placeholder(s, name=n) for s, n in (((3, 25), "x"), ((3, 25), "y"), (roots.shape, "w")))
     a, b = RNG.standard_normal((2, 3, 25)).astype("float32")
     got = np.zeros((3, 24, 2), "float32")
-    compiled([x, y, w], [topi.irfft(x, y, w)], True)(a, b, roots, got)
+    run_kernel([x, y, w], [topi.irfft(x, y, w)], True)(a, b, roots, got)
     assert is_near(got.reshape(3, 48), np.fft.irfft(a + 1j * b.astype("float64")) * 48, "float32")
 
 

@@ -51,7 +51,7 @@ def patches(graph: Graph, target: Target | str = "llvm") -> Graph:
         if not any(_is_short(call, cpu) for kind in (_LAST, _DEPTHWISE) for call, _ in Rewriter(graph).calls(kind)):
             return graph
     products = Rule(_LAST, lambda call, _: _product(call, cpu) if _is_short(call, cpu) else None)
-    depthwise = Rule(_DEPTHWISE, lambda call, _: _in_groups_of_rows(call, cpu) if _is_short(call, cpu) else None)
+    depthwise = Rule(_DEPTHWISE, lambda call, _: _depthwise_in_groups(call, cpu) if _is_short(call, cpu) else None)
     return clean(apply_rules(clean(apply_rules(graph, [products, depthwise, *SIMPLIFY])), SIMPLIFY))
 
 
@@ -116,7 +116,7 @@ def _of_groups(call: NodeCall, window: Mapping[str, PlainAttribute], target: Tar
     return call.reshape(call.emit("permute_dims", [product], {"axes": [1, 0, 2]}), call.shape)
 
 
-def _in_groups_of_rows(call: NodeCall, target: Target) -> ir.Value | None:
+def _depthwise_in_groups(call: NodeCall, target: Target) -> ir.Value | None:
     """A depthwise convolution with the rows of its weights in groups, filled with zeros, as a dot product takes them
     for each lane; None where the target has none of whole groups.
 

@@ -98,7 +98,7 @@ def unpacked_tile(what: Contraction, order: StoredOrder, target: Target, bits: i
     own = register_tile(m, n, 1, target, unpacking(order.shared, 3, instructions))
     once = _tile_of_unpacked(m, n, vectors, order, target, bits, spare)
     of_parts = DRAIN * once.rows / (once.vectors * order.shared) if once.vectors < vectors else 0.0
-    each = _unpacked(spare).cycles(once.rows, once.columns) / once.columns + of_parts
+    each = _unpacking_cost(spare).cycles(once.rows, once.columns) / once.columns + of_parts
     cycles = ceil(m / once.rows) * each + ceil(m / once.block) * (instructions + STORE) / 2
     if cycles < ceil(m / own.rows) * (OVERHEAD / own.vectors + (own.rows + instructions) / 2):
         return once
@@ -112,7 +112,7 @@ def _tile_of_unpacked(
     those of the rows, and the partial sums of `width` columns, in L2."""
     size = order.shared * order.width * bits // 8
     block = ceil(m / ceil(m / MOST_ROWS))
-    tile = register_tile(block, n, 1, target, _unpacked(spare), masked=True)
+    tile = register_tile(block, n, 1, target, _unpacking_cost(spare), masked=True)
     rows, columns = tile.rows, tile.vectors
     block = ceil(block / rows) * rows
     most = max(1, min(room(target, "l1") // (rows + columns), room(target, "l2") // (2 * block)) // size)
@@ -134,7 +134,7 @@ def unpacking(held: int, spare: int, instructions: float) -> StepCost:
     )  # fmt: skip
 
 
-def _unpacked(spare: int) -> StepCost:
+def _unpacking_cost(spare: int) -> StepCost:
     """The same of weights that are unpacked already, in L1, and of rows in L2."""
     return StepCost(
         spare=1 + spare, padded=True,

@@ -89,30 +89,30 @@ def _wrap_axes(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], name: st
     def source(a: int, v: te.Expr) -> te.Expr:
         return v if lows[a] == highs[a] == 0 else (v - lows[a]) % x.shape[a]
 
-    def beyond(v: te.Expr, low: int, size: int) -> tuple[te.Size, te.Size]:
+    def positions(v: te.Expr, low: int, size: int) -> tuple[te.Size, te.Size]:
         return v + (size - low), v - (low + size)
 
-    return te.compute(shape, lambda *i: _element(x, i, source, beyond, lows, highs), name=name)
+    return te.compute(shape, lambda *i: _element(x, i, source, positions, lows, highs), name=name)
 
 
 def _element(
     x: te.Tensor,
     index: Sequence[te.Expr],
     source: Callable[[int, te.Expr], te.Expr],
-    beyond: Callable[[te.Expr, int, int], tuple[te.Size, te.Size]],
+    positions: Callable[[te.Expr, int, int], tuple[te.Size, te.Size]],
     lows: Sequence[int],
     highs: Sequence[int],
 ) -> te.Expr:
     """An element of the input, at the positions that `source` gives for axes; along the last one of a known size by
     its place: before the input, in it or behind it, as adjacent elements of a row are adjacent there.
 
-    beyond: the positions in the input of those before and behind it.
+    positions: the positions in the input of those before and behind it.
     """
     *outer, v = index
     start, low, size = [source(a, i) for a, i in enumerate(outer)], lows[-1], number(x.shape[-1])
     if size is None or not low + highs[-1] or max(low, highs[-1]) > size:
         return x(*start, source(len(outer), v))
-    before, behind = beyond(v, low, size)
+    before, behind = positions(v, low, size)
     value = x(*start, v - low)
     if highs[-1]:
         value = te.if_then_else(v < low + size, value, x(*start, behind))
@@ -136,7 +136,7 @@ def _mirror_axes(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], reflec
             mirrored = te.Select(mirrored > last, last * 2 - mirrored, mirrored)
         return te.max(te.min(mirrored, last), 0)
 
-    def beyond(v: te.Expr, low: int, size: int) -> tuple[te.Size, te.Size]:
+    def positions(v: te.Expr, low: int, size: int) -> tuple[te.Size, te.Size]:
         return (low - v, 2 * (size - 1) + low - v) if reflect else (0, size - 1)
 
-    return te.compute(shape, lambda *i: _element(x, i, source, beyond, lows, highs), name=name)
+    return te.compute(shape, lambda *i: _element(x, i, source, positions, lows, highs), name=name)

@@ -34,7 +34,7 @@ def main(
     )
 
 
-def trimmed(size: int, tile: int, ahead: int = 0) -> Schedule:
+def trimmed_sum(size: int, tile: int, ahead: int = 0) -> Schedule:
     sch = sums(size, ahead)
     i, k = sch.get_loops("C")
     i_0, _ = sch.split(i, [None, tile])
@@ -47,7 +47,7 @@ def trimmed(size: int, tile: int, ahead: int = 0) -> Schedule:
 
 @pytest.mark.parametrize(("size", "tile", "ahead"), [(15, 1, 0), (16, 4, 2), (17, 4, 0), (127, 32, 0)])
 def test_any_sizes(size: int, tile: int, ahead: int) -> None:
-    sch = trimmed(size, tile, ahead)
+    sch = trimmed_sum(size, tile, ahead)
     assert sch.verify()
     a, v = RNG.standard_normal((size, size), np.float32), RNG.standard_normal(size, np.float32)
     c = np.full(size, np.nan, np.float32)
@@ -59,7 +59,7 @@ def test_what_is_left_out_is_not_read() -> None:
     """0 times an infinity is NaN in the program; after the step it is not there."""
     a, v, c = np.ones((64, 64), np.float32), np.ones(64, np.float32), np.empty(64, np.float32)
     v[40] = np.inf
-    build(trimmed(64, 16))(a, v, c)
+    build(trimmed_sum(64, 16))(a, v, c)
     assert c[31] == 64 and c[63] == np.inf
 
 
@@ -69,4 +69,4 @@ def test_one_term_has_nothing_to_leave_out() -> None:
 
 
 def test_the_producer_computes_what_is_read() -> None:
-    assert "T.where(ax1 <= i_0 * 16 + 15)" in trimmed(64, 16).mod.script()
+    assert "T.where(ax1 <= i_0 * 16 + 15)" in trimmed_sum(64, 16).mod.script()

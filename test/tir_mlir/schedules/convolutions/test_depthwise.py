@@ -117,7 +117,7 @@ def test_whole_rows_are_padded_in_one_pass(channels, parts):
     assert len([n for n in names if n.startswith("padded")]) == parts
 
 
-def in_groups_of_rows(size, channels, window, step):
+def group_weights(size, channels, window, step):
     """A convolution of bytes whose rows of weights are in groups of four."""
     x = te.placeholder((1, *size, channels), name="X", dtype="uint8")
     w = te.placeholder((-(-window // 4), window, channels, 1, 4), name="W", dtype="int8")
@@ -133,7 +133,7 @@ def in_groups_of_rows(size, channels, window, step):
 )
 @pytest.mark.parametrize("target", [AVX512_VNNI, AVX_VNNI, "neoverse_n2"])
 def test_groups_of_rows_are_dot_products_of_lanes(size, channels, window, step, target):
-    sch = in_groups_of_rows(size, channels, window, step)
+    sch = group_weights(size, channels, window, step)
     schedules.auto(sch, target, 1)
     assert "dot_lanes_" in sch.mod.script()
     assert sch.verify()
@@ -143,12 +143,12 @@ def test_groups_of_rows_are_dot_products_of_lanes(size, channels, window, step, 
         shape = (1, *(-(-n // step) for n in size), channels)
         found, wanted = np.empty(shape, "int32"), np.empty(shape, "int32")
         build(sch)(x, w, found)
-        build(in_groups_of_rows(size, channels, window, step))(x, w, wanted)
+        build(group_weights(size, channels, window, step))(x, w, wanted)
         np.testing.assert_array_equal(found, wanted)
 
 
 def test_without_dot_products_of_bytes_groups_of_rows_are_vectors():
-    sch = in_groups_of_rows((5, 9), 16, 3, 1)
+    sch = group_weights((5, 9), 16, 3, 1)
     schedules.auto(sch, AVX2, 1)
     assert "dot_lanes_" not in sch.mod.script()
     assert sch.verify()
