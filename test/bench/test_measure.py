@@ -121,8 +121,8 @@ def test_the_peak_beside_a_work_counts_if_it_is_greater(now, peak, monkeypatch):
 
 def test_tiles_multiply_faster_than_vectors():
     cpu = target.SAPPHIRE_RAPIDS
-    assert machine.by_tiles("int8", cpu) == machine.by_tiles("bfloat16", cpu) == 8
-    assert machine.by_tiles("float32", cpu) == machine.by_tiles("int8", target.ZEN4) == 1
+    assert machine.tile_rate("int8", cpu) == machine.tile_rate("bfloat16", cpu) == 8
+    assert machine.tile_rate("float32", cpu) == machine.tile_rate("int8", target.ZEN4) == 1
 
 
 def test_the_cost_of_writing_is_never_negative():
