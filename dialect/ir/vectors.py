@@ -20,9 +20,21 @@ def shape_of(value: ir.Value) -> list[int]:
     return list(ir.VectorType(value.type).shape) if isinstance(value.type, ir.VectorType) else []
 
 
+def scalar_type(type_: ir.Type) -> ir.Type:
+    """The type of the lanes of a vector; a scalar type itself."""
+    return type_.element_type if isinstance(type_, ir.VectorType) else type_
+
+
+def with_scalar_type(type_: ir.Type, scalar: ir.Type) -> ir.Type:
+    """The type of a scalar, or of a vector with as many lanes, of another scalar type."""
+    if isinstance(type_, ir.VectorType):
+        return ir.VectorType.get(type_.shape, scalar, scalable=type_.scalable_dims)
+    return scalar
+
+
 def element_of(value: ir.Value) -> ir.Type:
     """The type of the lanes of a vector; of a scalar its own."""
-    return ir.VectorType(value.type).element_type if isinstance(value.type, ir.VectorType) else value.type
+    return scalar_type(value.type)
 
 
 def box(shape: Sequence[int | None], indices: Sequence[Index], lanes: int) -> tuple[int, ...] | None:

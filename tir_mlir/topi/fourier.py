@@ -91,7 +91,7 @@ def fft(real: te.Tensor, imaginary: te.Tensor, roots: te.Tensor) -> list[te.Tens
     re, im = floats("fft", "real", real), floats("fft", "imaginary", imaginary)
     one_type("fft", real=re, imaginary=im, roots=roots)
     rows, stages = _Rows(re, roots), _stages("fft", _size("fft", re))
-    return rows.stages([re, im], stages, lambda at: (rows.at("X0", at), rows.at("X1", at)), parts=True)
+    return rows.stages([re, im], stages, lambda at: (rows.element("X0", at), rows.element("X1", at)), parts=True)
 
 
 def rfft(x: te.Tensor, roots: te.Tensor, layout: str = "parts") -> list[te.Tensor]:
@@ -105,9 +105,11 @@ def rfft(x: te.Tensor, roots: te.Tensor, layout: str = "parts") -> list[te.Tenso
     one_of("rfft", "layout", layout, ["parts", "joined"])
     size, rows = _size("rfft", operand), _Rows(operand, roots)
     stages = _stages("rfft", size // 2 if size % 2 == 0 else size)
-    pairs = rows.stages([operand], stages, lambda at: (rows.at("X0", f"2 * ({at})"), rows.at("X0", f"2 * ({at}) + 1")))
+    pairs = rows.stages(
+        [operand], stages, lambda at: (rows.element("X0", f"2 * ({at})"), rows.element("X0", f"2 * ({at}) + 1"))
+    )
     done = rows.halves(pairs, size // 2, stages[-1].root, parts=layout == "parts")
-    return done if layout == "parts" else [rows.joined(done[0])]
+    return done if layout == "parts" else [rows.join_parts(done[0])]
 
 
 def irfft(real: te.Tensor, imaginary: te.Tensor, roots: te.Tensor) -> te.Tensor:
@@ -121,7 +123,7 @@ def irfft(real: te.Tensor, imaginary: te.Tensor, roots: te.Tensor) -> te.Tensor:
     half, rows = _size("irfft", re) - 1, _Rows(re, roots)
     stages = _stages("irfft", half)
     pairs = rows.pairs([re, im], half, stages[-1].root)
-    (done,) = rows.stages(pairs, stages, lambda at: (rows.at("X0", 0, at), rows.at("X0", 1, at)))
+    (done,) = rows.stages(pairs, stages, lambda at: (rows.element("X0", 0, at), rows.element("X0", 1, at)))
     return te.compute((*re.shape[:-1], half, 2), lambda *i: done(*i[:-2], 1 - i[-1], i[-2]), name="T_joined")
 
 
@@ -139,7 +141,7 @@ class _Rows:
         self.outer, self.dtype, self.roots = x.shape[:-1], x.dtype, roots
         self.indices = [f"o{n}" for n in range(len(self.outer))]
 
-    def at(self, buffer: str, *index: object) -> str:
+    def element(self, buffer: str, *index: object) -> str:
         """An element of a row."""
         return f"{buffer}[{', '.join([*self.indices, *map(str, index)])}]"
 
@@ -155,7 +157,7 @@ class _Rows:
         first, *others = stages
         shape = (2, first.factor, first.rest)
         (rows,) = self._block("stage", self._first(first, number_at), {"p": first.rest}, operands, [shape])
-        x = [self._swapped(rows, "T_columns")]
+        x = [self._swap_axes(rows, "T_columns")]
         for stage in others:
             ends, second = stage is others[-1], stage is others[0]
             shapes = [(stage.size,)] * 2 if parts and ends else [(2, stage.size + ends * stage.done)]
@@ -167,7 +169,7 @@ class _Rows:
         s = Statements(self.dtype)
         texts = [number_at(f"p + {stage.rest * j}") for j in range(stage.factor)]
         for k, value in enumerate(self._results(s, stage, texts)):
-            s.lines += [f"{self.at('Y0', part, k, 'p')} = {text}" for part, text in enumerate(value)]
+            s.lines += [f"{self.element('Y0', part, k, 'p')} = {text}" for part, text in enumerate(value)]
         return s.lines
 
     def _later(self, stage: FourierStage, of_columns: bool, parts: bool) -> list[str]:
@@ -177,7 +179,7 @@ class _Rows:
         for j in range(stage.factor):
             row = f"{group}{stage.rest * j}"
             index = [row, "q"] if of_columns else [f"{stage.done} * ({row}) + q"]
-            texts.append((self.at("X0", 0, *index), self.at("X0", 1, *index)))
+            texts.append((self.element("X0", 0, *index), self.element("X0", 1, *index)))
         results = self._results(s, stage, texts)
         if stage.rest == 1 and not parts:
             results.append(results[0])  # behind the last one, for halves
@@ -196,7 +198,7 @@ class _Rows:
         return results
 
     def _stores(self, index: str, value: Complex, parts: bool) -> list[str]:
-        places = [self.at(f"Y{n}", index) if parts else self.at("Y0", n, index) for n in (0, 1)]
+        places = [self.element(f"Y{n}", index) if parts else self.element("Y0", n, index) for n in (0, 1)]
         return [f"{place} = {text}" for place, text in zip(places, value, strict=True)]
 
     def halves(self, x: Sequence[te.Tensor], half: int, root: int, parts: bool) -> list[te.Tensor]:
@@ -205,10 +207,10 @@ class _Rows:
         The even ones' is the half sum of z[k] and the conjugate of z[half - k], the odd ones' the half difference.
         """
         s = Statements(self.dtype)
-        read, turns = self.at("X0", "0:2", f"0:{x[0].shape[-1]}"), f"W[0:2, {root} + k]"
-        written = [self.at(f"Y{n}", "k") for n in (0, 1)] if parts else [self.at("Y0", "0:2", "k")]
+        read, turns = self.element("X0", "0:2", f"0:{x[0].shape[-1]}"), f"W[0:2, {root} + k]"
+        written = [self.element(f"Y{n}", "k") for n in (0, 1)] if parts else [self.element("Y0", "0:2", "k")]
         s.lines += [f"T.reads({read}, {turns})", f"T.writes({', '.join(written)})"]
-        (a, b), (c, d) = ([s.let(self.at("X0", n, at)) for n in (0, 1)] for at in ("k", f"{half} - k"))
+        (a, b), (c, d) = ([s.let(self.element("X0", n, at)) for n in (0, 1)] for at in ("k", f"{half} - k"))
         odd = s.product(
             (s.let(f"{a} - {c}"), s.let(f"{b} + {d}")), (s.let(f"W[0, {root} + k]"), s.let(f"W[1, {root} + k]"))
         )
@@ -222,21 +224,23 @@ class _Rows:
         """The transform of the complex numbers that pairs of real ones are, from that of the real ones. Imaginary parts
         come first, so that a transform of it is the inverse one."""
         s = Statements(self.dtype)
-        s.lines += [f"T.reads({self.at('X0', f'0:{half + 1}')}, {self.at('X1', f'0:{half + 1}')}, W[0:2, {root} + k])"]
-        s.lines += [f"T.writes({self.at('Y0', '0:2', 'k')})"]
-        a, c = (s.let(self.at("X0", at)) for at in ("k", f"{half} - k"))
-        b, d = (s.let(f"T.Select(k > 0, {self.at('X1', at)}, {s.constant(0.0)})") for at in ("k", f"{half} - k"))
+        s.lines += [
+            f"T.reads({self.element('X0', f'0:{half + 1}')}, {self.element('X1', f'0:{half + 1}')}, W[0:2, {root} + k])"
+        ]
+        s.lines += [f"T.writes({self.element('Y0', '0:2', 'k')})"]
+        a, c = (s.let(self.element("X0", at)) for at in ("k", f"{half} - k"))
+        b, d = (s.let(f"T.Select(k > 0, {self.element('X1', at)}, {s.constant(0.0)})") for at in ("k", f"{half} - k"))
         odd = s.product(
             (s.let(f"{a} - {c}"), s.let(f"{b} + {d}")), (s.let(f"W[0, {root} + k]"), s.let(f"W[1, {root} + k]"))
         )
         s.lines += self._stores("k", (f"{odd[1]} + ({b} - {d})", f"{odd[0]} + ({a} + {c})"), False)
         return self._block("pairs", s.lines, {"k": half}, x, [(2, half)])
 
-    def joined(self, x: te.Tensor) -> te.Tensor:
+    def join_parts(self, x: te.Tensor) -> te.Tensor:
         """The parts of each number side by side."""
-        return self._swapped(x, "T_joined")
+        return self._swap_axes(x, "T_joined")
 
-    def _swapped(self, x: te.Tensor, name: str) -> te.Tensor:
+    def _swap_axes(self, x: te.Tensor, name: str) -> te.Tensor:
         """The last two axes exchanged."""
         *outer, rows, columns = x.shape
         return te.compute((*outer, columns, rows), lambda *i: x(*i[:-2], i[-1], i[-2]), name=name)

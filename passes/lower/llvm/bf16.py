@@ -8,6 +8,7 @@ from tir_mlir.dialect.ir import walk
 from tir_mlir.dialect.ir.lowering_op_views import LLVMBitcastOp, LLVMConstantOp, LLVMFuncOp
 from tir_mlir.dialect.ir.op_traits import TO_FLOAT
 from tir_mlir.dialect.ir.op_views import CastOp, TruncFOp, dyn_cast, isa
+from tir_mlir.dialect.ir.vectors import scalar_type, with_scalar_type
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import lowering
 
@@ -62,7 +63,7 @@ def _has_bf16_parameter(op: ir.Operation) -> bool:
 
 
 def _as_i16(type_: ir.Type) -> ir.Type:
-    return _shaped_as(type_, ir.IntegerType.get_signless(16))
+    return with_scalar_type(type_, ir.IntegerType.get_signless(16))
 
 
 def _bitcast_constant(constant: ir.Operation) -> None:
@@ -99,10 +100,14 @@ def lower_wide(module: ir.Module) -> None:
             continue
         value = CastOp(op).source
         source = value.type
-        if ir.IntegerType(_element(source)).width < 32 if is_integer else not isinstance(_element(source), ir.F64Type):
+        if (
+            ir.IntegerType(scalar_type(source)).width < 32
+            if is_integer
+            else not isinstance(scalar_type(source), ir.F64Type)
+        ):
             continue
         with ir.InsertionPoint(op), op.location:
-            f = FloatBuilder(_shaped_as(source, ir.F64Type.get()))
+            f = FloatBuilder(with_scalar_type(source, ir.F64Type.get()))
             double = _as_double(f, value, op.name) if is_integer else value
             single = _odd_single(f, double)
             narrow = ir.Operation.create("arith.truncf", [op.results[0].type], [single]).results[0]
@@ -111,14 +116,14 @@ def lower_wide(module: ir.Module) -> None:
 
 
 def _as_double(f: FloatBuilder, x: ir.Value, conversion: str) -> ir.Value:
-    if ir.IntegerType(_element(x.type)).width > _DOUBLE_BITS:
+    if ir.IntegerType(scalar_type(x.type)).width > _DOUBLE_BITS:
         x = _rounded_to_odd(f, x, conversion)
     return ir.Operation.create(conversion, [f.type], [x]).results[0]
 
 
 def _odd_single(f: FloatBuilder, double: ir.Value) -> ir.Value:
     """A double as an f32, rounded to odd."""
-    single = FloatBuilder(_shaped_as(f.type, ir.F32Type.get()))
+    single = FloatBuilder(with_scalar_type(f.type, ir.F32Type.get()))
     near = ir.Operation.create("arith.truncf", [single.type], [double]).results[0]
     back = ir.Operation.create("arith.extf", [f.type], [near]).results[0]
     bits = single.to_bits(near)
@@ -143,12 +148,6 @@ def _rounded_to_odd(f: FloatBuilder, x: ir.Value, conversion: str) -> ir.Value:
     return ir.Operation.create("arith.select", [x.type], [fits, x, rounded]).results[0]
 
 
-def _shaped_as(shaped: ir.Type, element: ir.Type) -> ir.Type:
-    if isinstance(shaped, ir.VectorType):
-        return ir.VectorType.get(shaped.shape, element, scalable=shaped.scalable_dims)
-    return element
-
-
 _QUIET_BIT = 0x400000
 """The quiet bit of a NaN."""
 
@@ -167,15 +166,11 @@ def lower_rounding(module: ir.Module) -> None:
     """
     for cast in walk.views_in(module.operation, TruncFOp):
         op, source, result = cast.op, cast.source.type, cast.result.type
-        if isinstance(_element(source), ir.F32Type) and isinstance(_element(result), ir.BF16Type):
+        if isinstance(scalar_type(source), ir.F32Type) and isinstance(scalar_type(result), ir.BF16Type):
             with ir.InsertionPoint(op), op.location:
                 rounded = _round(FloatBuilder(source), cast.source, result)
             op.results[0].replace_all_uses_with(rounded)
             op.erase()
-
-
-def _element(type_: ir.Type) -> ir.Type:
-    return type_.element_type if isinstance(type_, ir.VectorType) else type_
 
 
 def _round(f: FloatBuilder, x: ir.Value, result: ir.Type) -> ir.Value:
@@ -185,6 +180,6 @@ def _round(f: FloatBuilder, x: ir.Value, result: ir.Type) -> ir.Value:
     chosen = ir.Operation.create(
         "arith.select", [f.whole], [f.compare(x, "uno", x), f.whole_op("ori", bits, _QUIET_BIT), rounded]
     ).results[0]
-    half = _shaped_as(result, ir.IntegerType.get_signless(16))
+    half = with_scalar_type(result, ir.IntegerType.get_signless(16))
     short = ir.Operation.create("arith.trunci", [half], [f.whole_op("shrui", chosen, 16)]).results[0]
     return ir.Operation.create("arith.bitcast", [result], [short]).results[0]

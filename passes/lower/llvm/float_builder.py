@@ -8,6 +8,8 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, scf, vector
 
+from tir_mlir.dialect.ir.vectors import scalar_type, with_scalar_type
+
 _CONTRACT = "#arith.fastmath<contract>"
 
 
@@ -16,15 +18,10 @@ class FloatBuilder:
 
     def __init__(self, type_: ir.Type):
         self.type = type_
-        self.element = ir.FloatType(type_.element_type if isinstance(type_, ir.VectorType) else type_)
+        self.element = ir.FloatType(scalar_type(type_))
         self.bits = self.element.width
-        self.whole = self._shaped_type(ir.IntegerType.get_signless(self.bits))
+        self.whole = with_scalar_type(type_, ir.IntegerType.get_signless(self.bits))
         self._contract = ir.Attribute.parse(_CONTRACT)
-
-    def _shaped_type(self, element: ir.Type) -> ir.Type:
-        if isinstance(self.type, ir.VectorType):
-            return ir.VectorType.get(self.type.shape, element, scalable=self.type.scalable_dims)
-        return element
 
     def constant(self, value: float) -> ir.Value:
         return self._splat(self.type, ir.FloatAttr.get(self.element, value))
@@ -84,7 +81,7 @@ class FloatBuilder:
         """An ordered comparison (false for NaN), except for `uno`."""
         code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "one": 6, "uno": 14}[predicate]
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), code)
-        bits = self._shaped_type(ir.IntegerType.get_signless(1))
+        bits = with_scalar_type(self.type, ir.IntegerType.get_signless(1))
         return self._make("arith.cmpf", bits, self.value(x), self.value(y), predicate=number)
 
     def logical_not(self, which: ir.Value) -> ir.Value:
@@ -129,7 +126,7 @@ class FloatBuilder:
         return self._make(f"arith.{name}", self.whole, i, self.integer(j) if isinstance(j, int) else j)
 
     def whole_equal(self, i: ir.Value, j: int) -> ir.Value:
-        bits = self._shaped_type(ir.IntegerType.get_signless(1))
+        bits = with_scalar_type(self.type, ir.IntegerType.get_signless(1))
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
         return self._make("arith.cmpi", bits, i, self.integer(j), predicate=number)
 

@@ -10,6 +10,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.constants.dense import is_dense, splat_of
 from tir_mlir.dialect.ir import attrs, defining_op, walk
 from tir_mlir.dialect.ir.op_views import ConstantOp
+from tir_mlir.dialect.ir.vectors import scalar_type, with_scalar_type
 from tir_mlir.dialect.ops import MLIR_OPS, SCALAR_FUNCTIONS
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import Content, lowering
@@ -64,8 +65,8 @@ def run(module: ir.Module) -> None:
 
 def _limits(op: ir.Operation) -> _Limits | None:
     """What a cast converts, if it is a rounded number with limits that the result represents."""
-    wide, narrow = op.operands[0].type, _element(op.results[0].type)
-    if not isinstance(_element(wide), ir.F32Type) or ir.IntegerType(narrow).width > 16:
+    wide, narrow = op.operands[0].type, scalar_type(op.results[0].type)
+    if not isinstance(scalar_type(wide), ir.F32Type) or ir.IntegerType(narrow).width > 16:
         return None
     limits: dict[str, int] = {}
     value = op.operands[0]
@@ -99,7 +100,7 @@ def _operand_and_constant(value: ir.Value, names: set[str]) -> tuple[str, ir.Val
 
 def _emit_cast(limits: _Limits, op: ir.Operation, once: bool) -> ir.Value:
     x, result = limits.x, op.results[0].type
-    f, wide = FloatBuilder(x.type), _type_like(result, ir.IntegerType.get_signless(32))
+    f, wide = FloatBuilder(x.type), with_scalar_type(result, ir.IntegerType.get_signless(32))
     x = arith.maximumf(x, f.constant(limits.low - limits.zero))
     x = arith.minimumf(x, f.constant(limits.high - limits.zero))
     if once and getattr(x.type, "rank", 1) == 1:
@@ -110,14 +111,3 @@ def _emit_cast(limits: _Limits, op: ir.Operation, once: bool) -> ir.Value:
         number = arith.addi(number, f.integer(limits.zero))
     kept = "nuw" if op.name == _CAST.unsigned else "nsw"
     return arith.trunci(result, number, overflow_flags=ir.Attribute.parse(f"#arith.overflow<{kept}>"))
-
-
-def _element(type_: ir.Type) -> ir.Type:
-    return type_.element_type if isinstance(type_, ir.VectorType) else type_
-
-
-def _type_like(type_: ir.Type, element: ir.Type) -> ir.Type:
-    """A type with other elements."""
-    if isinstance(type_, ir.VectorType):
-        return ir.VectorType.get(type_.shape, element, scalable=type_.scalable_dims)
-    return element

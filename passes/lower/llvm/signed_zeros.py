@@ -15,6 +15,7 @@ from tir_mlir.dialect.ir.lowering_op_views import (
     LLVMZeroOp,
 )
 from tir_mlir.dialect.ir.op_views import CastOp, isa
+from tir_mlir.dialect.ir.vectors import scalar_type
 from tir_mlir.passes.lower.registry import Content, lowering
 
 _ORDERS = {2, 3, 4, 5, 9, 10, 11, 12}
@@ -43,20 +44,16 @@ def run(module: ir.Module) -> None:
     integer instead of 0, as that is never NaN. Runs on the llvm dialect.
     """
     listed = walk.ops(module.operation)
-    converted = {_element(LLVMFPCastOp(op).source.type) for op in listed if isa(op, LLVMFPCastOp)}
+    converted = {scalar_type(LLVMFPCastOp(op).source.type) for op in listed if isa(op, LLVMFPCastOp)}
     for op in listed:
         if not isa(op, FCmpOp) or ir.IntegerAttr(op.attributes["predicate"]).value not in _ORDERS:
             continue
         for number, operand in enumerate(op.operands):
             in_kernel = any(isa(parent, GPUModuleOp) for parent in walk.parents(op))
             hidden = _is_zero(operand) or (in_kernel and _is_whole(operand))
-            if hidden and (in_kernel or _element(operand.type) in converted):
+            if hidden and (in_kernel or scalar_type(operand.type) in converted):
                 with ir.InsertionPoint(op), op.location:
                     op.operands[number] = _emit_fence(operand)
-
-
-def _element(type_: ir.Type) -> ir.Type:
-    return type_.element_type if isinstance(type_, ir.VectorType) else type_
 
 
 def _is_zero(value: ir.Value) -> bool:

@@ -54,7 +54,7 @@ class _Lanes:
     type: ir.Type
 
     @staticmethod
-    def of(access: ir.Operation) -> _Lanes:
+    def from_access(access: ir.Operation) -> _Lanes:
         _, *indices, mask, last = access.operands
         return _Lanes(tuple(indices), mask, last.type)
 
@@ -75,7 +75,7 @@ def _forward(buffer: ir.Value, block: ir.Block) -> None:
     for op in [o.operation for o in block.operations]:
         if not _is_masked(op) or op.operands[0] != buffer:
             continue
-        lanes = _Lanes.of(op)
+        lanes = _Lanes.from_access(op)
         if isa(op, StoreOp):
             stored = {other: value for other, value in stored.items() if lanes.are_apart(other)}
             stored[lanes] = op.operands[-1]

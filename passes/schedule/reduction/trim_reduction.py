@@ -54,7 +54,7 @@ def trim_reduction(block: Block, loop: Loop) -> None:
                 C[vi] += T.if_then_else(vk <= vi,               with T.init(): C[vi] = 0
                                         A[vi, vk], 0)           C[vi] += ...
 
-    A term that does not count leaves the result as it is: 0 in a sum, in a maximum the start value or less. Known are
+    A term that does not count leaves the result as it is: 0 in a sum, in a maximum -inf or the start value. Known are
     constants, one of two values that a condition on iters selects, elements of a buffer that one block fills with such
     values, and in a sum their casts and their products with anything. The end is the same for all iterations
     of the loops in `loop`; lowering makes it the end of the loop of the reduction. Every result is the same as before,
@@ -122,7 +122,7 @@ def _skippable(block: Block, dom: Domain, neutral_terms: Sequence[tuple[ir.Value
     """The iterations all of whose terms are neutral."""
     idle = dom.set
     for value, constants in neutral_terms:
-        idle = idle.intersect(_NeutralPoints(block, dom, constants).of(value))
+        idle = idle.intersect(_NeutralPoints(block, dom, constants).points_of(value))
     return idle
 
 
@@ -144,23 +144,23 @@ class _NeutralPoints:
     def __init__(self, block: Block, dom: Domain, constants: Collection[float]):
         self.block, self.dom, self.constants = block, dom, constants
 
-    def of(self, value: ir.Value) -> isl.Set:
+    def points_of(self, value: ir.Value) -> isl.Set:
         op = defining_op(value)
         if op is None:
             return self._none
         if isa(op, ConstantOp):
             return self.dom.set if op.attributes["value"].value in self.constants else self._none  # type: ignore[attr-defined]
         if isa(op, AffineIfOp):
-            selected, (first, second) = sets.guard_set(self.dom, op), map(self.of, IfOp(op).yielded_values())
+            selected, (first, second) = sets.guard_set(self.dom, op), map(self.points_of, IfOp(op).yielded_values())
             return first.intersect(selected).union(second.subtract(selected))
         if isa(op, SelectOp):
-            return self.of(SelectOp(op).true_value).intersect(self.of(SelectOp(op).false_value))
+            return self.points_of(SelectOp(op).true_value).intersect(self.points_of(SelectOp(op).false_value))
         if isa(op, AffineLoadOp):
             return self._of_element(op)
         if set(self.constants) == {0} and op.name in PRODUCTS:
-            return self.of(BinaryOp(op).lhs).union(self.of(BinaryOp(op).rhs))
+            return self.points_of(BinaryOp(op).lhs).union(self.points_of(BinaryOp(op).rhs))
         if set(self.constants) == {0} and op.name in WIDENINGS | ROUNDINGS:
-            return self.of(UnaryOp(op).operand)
+            return self.points_of(UnaryOp(op).operand)
         return self._none
 
     @property
@@ -175,7 +175,7 @@ class _NeutralPoints:
             return self._none
         store = writes[0].op
         dom = sets.domain(store)
-        neutral = _NeutralPoints(self.block, dom, self.constants).of(StoreOp(store).value)
+        neutral = _NeutralPoints(self.block, dom, self.constants).points_of(StoreOp(store).value)
         stored = dom.map(access_indices(store))
         elements = neutral.apply(stored).subtract(dom.set.subtract(neutral).apply(stored))
         return elements.apply(self.dom.map(access_indices(load)).reverse())

@@ -9,7 +9,7 @@ from tir_mlir.intrin.dot_products import Dot, dot_of_lanes, is_shifted
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.convolutions.convolution import Convolution
-from tir_mlir.schedules.products.grouped_packing import is_copy
+from tir_mlir.schedules.products.grouped_packing import is_rearrangement
 from tir_mlir.schedules.steps import attempt, merge_epilogue
 from tir_mlir.target import Target
 
@@ -47,7 +47,7 @@ def rows_in_groups(sch: Schedule, block: BlockHandle, what: Convolution, target:
     (weights,) = (r for r in inputs if r is not image)
     dot = dot_of_lanes(target, image.buffer.dtype, weights.buffer.dtype)
     copies = [p for p in sch.get_producers(block) if str(image) in map(str, block_info(sch, p).writes)]
-    if dot is None or is_shifted(dot, image.buffer.dtype) or len(copies) != 1 or not is_copy(sch, copies[0]):
+    if dot is None or is_shifted(dot, image.buffer.dtype) or len(copies) != 1 or not is_rearrangement(sch, copies[0]):
         return None
     fits = what.extents[image.axes[-1][0]] == dot.group and (what.extents[channel] or 1) % dot.lanes == 0
     return RowsInGroups(dot, copies[0], image.axes[-1][0]) if fits and what.extents[what.result[-2]] else None

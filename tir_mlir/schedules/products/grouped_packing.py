@@ -25,7 +25,7 @@ def copy_operand(sch: Schedule, block: BlockHandle, operand: ContractionOperand)
     return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
 
 
-def is_copy(sch: Schedule, block: BlockHandle) -> bool:
+def is_rearrangement(sch: Schedule, block: BlockHandle) -> bool:
     """Whether a block computes each element from one of another array of its type, as patches of images: it may be
     computed where rows are read."""
     info = block_info(sch, block)
@@ -44,7 +44,7 @@ def computed_rows(
     if last is None:
         return None
     found = [p for p in sch.get_producers(last) if operand.name in map(str, block_info(sch, p).writes)]
-    if len(found) != 1 or not is_copy(sch, found[0]):
+    if len(found) != 1 or not is_rearrangement(sch, found[0]):
         return None
     if copy is None:
         return found[0]
