@@ -274,16 +274,17 @@ class HandleTable:
     def info(self, handle: Handle) -> Info:
         """A snapshot of a loop or block, not to be modified. Errors: as `view`; ValueError for a special location."""
         self.check_known(handle)
-        nest = self.version.nest(handle.id)
-        infos: dict[int, Any] = {} if nest is None else nest.infos  # they hold in all versions with the nest
-        info = infos.get(handle.id)
+        nest, queries = self.version.nest(handle.id), self.version.query_cache()
+        infos: dict[Any, Any] = queries.known if nest is None else nest.infos  # that of all versions with the nest
+        key = (info_of, handle.id) if nest is None else handle.id
+        info = infos.get(key)
         if info is None:
-            with enter_context(), freeze_modules(self.version.query_cache()):
+            with enter_context(), freeze_modules(queries):
                 view = self.view(handle, self.version)
                 if not isinstance(view, View):
                     what = SpecialLocation(view).name.lower()
                     raise ValueError(f"this handle is not a loop: sample_compute_location chose {what}")
-                info = infos[handle.id] = info_of(view)
+                info = infos[key] = info_of(view)
         return info
 
     def is_alive(self, handle: Handle) -> bool:
