@@ -81,6 +81,8 @@ CASES: dict[str, list[Case]] = {
     "nn.conv1d": [([(1, 4, 9), (6, 2, 3)], {"groups": 2, "padding": 1, "strides": 2})],
     "nn.conv2d": [([_IMAGE, (3, 4, 3, 2)], {"padding": 1, "dilation": 2})],
     "nn.conv3d": [([_VOLUME, (3, 2, 2, 2, 2)], {})],
+    "nn.winograd_weights": [([(4, 3, 3, 3)], {"width": 2})],
+    "nn.conv2d_winograd": [([(1, 4, 6, 3), (2, 4, 4, 3, 2)], {"padding": [1, 0, 1, 2]})],
     "nn.conv1d_transpose": [([(1, 2, 5), (2, 3, 3)], {"strides": 2})],
     "nn.conv2d_transpose": [([(1, 2, 3, 4), (2, 3, 3, 2)], {"strides": 2, "padding": 1})],
     "nn.conv3d_transpose": [([(1, 2, 2, 3, 2), (2, 1, 2, 2, 2)], {})],

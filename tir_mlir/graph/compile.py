@@ -35,6 +35,7 @@ from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
+from tir_mlir.graph.transforms.winograd import winograd
 from tir_mlir.graph.units.unit_queries import options_key, start_workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.scheduled_programs import FINDER
@@ -112,6 +113,15 @@ STAGES: list[Stage] = [
         "Compute convolutions of short numbers as products with patches",
         patches,
         frozenset({OperatorKind.CONVOLUTION}),
+        by_body=True,
+        for_cpus=True,
+    ),
+    Stage(
+        "winograd",
+        "Compute convolutions with windows of 3 x 3 with fewer multiplications",
+        winograd,
+        frozenset({OperatorKind.CONVOLUTION}),
+        saves=True,
         by_body=True,
         for_cpus=True,
     ),

@@ -137,6 +137,8 @@ OPERATORS = [
     Operator("nn.instance_norm", nn.instance_norm, num_inputs=3),
     Operator("nn.group_norm", nn.group_norm, num_inputs=3),
     *map(_convolution, (1, 2, 3)),
+    Operator("nn.winograd_weights", nn.winograd_weights, num_inputs=1),
+    Operator("nn.conv2d_winograd", nn.conv2d_winograd, num_inputs=2),
     *map(_conv_transpose, (1, 2, 3)),
     *(_pool(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),
     *(_adaptive(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),

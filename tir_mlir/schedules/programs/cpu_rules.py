@@ -9,6 +9,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, iters, num_instances
 from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
+from tir_mlir.schedules.convolutions.winograd import winograd
 from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
@@ -55,6 +56,8 @@ class CpuRules:
             yield "grouped_tiles", lambda: grouped_tiles(sch, block, target, threads, epilogue)
             yield "gemm", lambda: gemm(sch, block, target, threads, free=free, epilogue=epilogue)
             yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
+        if kind is Kind.CONVOLUTION and epilogue is not None:
+            yield "winograd", lambda: winograd(sch, block, target, threads, epilogue)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
             yield "conv2d", lambda: conv2d(sch, block, target, threads, free, epilogue)
         if kind is Kind.REDUCTION and _has_rows_and_columns(sch, block):

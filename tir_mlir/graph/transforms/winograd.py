@@ -1,0 +1,91 @@
+"""Convolutions with windows of 3 x 3 by Winograd's algorithm, with fewer multiplications."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import bits, enter_context
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.rewrite import NodeCall, Rewriter, Rule, apply_rules, is_op, wildcard
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.patches import every
+from tir_mlir.schedules.products.tile_sizes import register_tile
+from tir_mlir.target import Target, chosen
+from tir_mlir.target.work_cost import balance
+
+FEWER = 36 / 16
+"""How many multiplications a tile of 2 x 2 results takes for one of Winograd's."""
+TRANSFORMS = 10
+"""Transforms take the time of the products of a channel with so many others: they are bound by loads and by caches."""
+LEAST_GAIN = 1.1
+FEWEST_TILES = 16
+"""Tiles that share the weights, which are 16 / 9 of those of a convolution, and from memory for few tiles."""
+
+
+def winograd(graph: Graph, target: Target | str = "llvm", threads: int | None = None) -> Graph:
+    """Compute convolutions with windows of 3 x 3, and stride 1, by Winograd's algorithm F(2 x 2, 3 x 3).
+
+        lv = R.nn.conv2d(x, w, padding=[1, 1, 1, 1],    ->    lv = R.nn.winograd_weights(w, width=16)
+                         data_layout="NHWC")                  gv = R.nn.conv2d_winograd(x, lv, padding=[1, 1, 1, 1])
+
+    4 results of a channel then take 16 multiplications instead of 36, and sums of pixels and of products beside them.
+    The transformed weights are computed once and are 16 / 9 as large. In exact arithmetic results are the same; in
+    float32 errors are relative to the largest number of a tile, and a pixel that is infinite or not a number makes all
+    results of its tiles so. Only of float32 images of known, even sizes and many channels, and weights that are not
+    widened; other convolutions remain, and those whose rows of tiles are too few for the threads.
+    (Lavin, Gray 2016: Fast algorithms for convolutional neural networks.)
+    """
+    cpu = chosen(target)
+    with enter_context():
+        if not any(_width(call, cpu, threads) for call, _ in Rewriter(graph).calls(_LAST)):
+            return graph
+    return clean(apply_rules(graph, [Rule(_LAST, lambda call, _: _tiled(call, cpu, threads))]))
+
+
+def _tiled(call: NodeCall, target: Target, threads: int | None) -> ir.Value | None:
+    """See `winograd`."""
+    width = _width(call, target, threads)
+    if width == 0:
+        return None
+    image, kernel = call.args
+    weights = call.emit("nn.winograd_weights", [kernel], {"width": width})
+    padding = {"padding": every(call.attrs["padding"], 4)}
+    return call.emit("nn.conv2d_winograd", [image, weights], padding, call.struct_info)
+
+
+def _width(call: NodeCall, target: Target, threads: int | None) -> int:
+    """The panels of the weights of a convolution that gains by the algorithm; 0 for others."""
+    attrs, (image, kernel), made = call.attrs, call.args, call.struct_info
+    sizes = (*call.shape_of(image), *call.shape_of(kernel), *made.shape)
+    if {call.type_of(image).dtype, made.dtype} != {"float32"} or any(isinstance(size, str) for size in sizes):
+        return 0
+    plain = attrs["groups"] == 1 and attrs.get("out_layout") in (None, "NHWC") and attrs.get("pad_value", 0) == 0
+    dense = every(attrs["strides"], 2) == every(attrs["dilation"], 2) == [1, 1]
+    if not plain or not dense or call.shape_of(kernel)[2:] != (3, 3) or not _is_kept(call, kernel):
+        return 0
+    n, h, w, o = map(int, made.shape)
+    channels, lanes = int(call.shape_of(kernel)[1]), target.lanes(bits(made.dtype))
+    if h % 2 or w % 2 or min(h, w) == 2 or o % lanes or n * h * w < 4 * FEWEST_TILES:
+        return 0
+    gain = FEWER / (1 + TRANSFORMS / channels + TRANSFORMS / o) * balance(n * h // 2, threads or target.cores)
+    if gain < LEAST_GAIN:
+        return 0
+    most = register_tile(None, o, lanes, target).vectors
+    return lanes * next(vectors for vectors in range(most, 0, -1) if o % (vectors * lanes) == 0)
+
+
+def _is_kept(call: NodeCall, weight: ir.Value) -> bool:
+    """Whether what is computed from a weight is computed once: rounded ones are widened in each call."""
+    if not call.is_weight(weight):
+        return False
+    waiting, dtype = [weight], call.type_of(weight).dtype
+    while waiting:
+        value = waiting.pop()
+        if call.type_of(value).dtype != dtype:
+            return False
+        if (made := call.rewriter.definition(value)) is not None:
+            waiting += made.args
+    return True
+
+
+_LAST = is_op("nn.conv2d")(wildcard(), wildcard()).has_attr({"data_layout": "NHWC", "kernel_layout": "OIHW"})
