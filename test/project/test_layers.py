@@ -128,7 +128,7 @@ PARTS: dict[str, str] = {
     "topi.nn": ". image",
     "schedule.trace": ".",
     "schedules.convolutions": ". products",
-    "schedules.products": ". gpu",
+    "schedules.products": ". gpu rows",
     "schedules.gpu": ". rows",
     "schedules.programs": ". convolutions gpu products rows",
     "schedules.rows": ".",

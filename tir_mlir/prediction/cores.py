@@ -16,6 +16,9 @@ from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import Target
 from tir_mlir.target.work_cost import multiply_add_rate
 
+WAITED = {"L2": 0.3, "L3": 0.8, "DRAM": 1.0}
+"""The part of the cycles of what comes from a memory that the core waits for: loads run ahead of its work, but phases
+that copy or only read have no work to hide them. Fitted to 100 candidates of five programs on a Zen 3."""
 Replacements = Mapping[str, str]
 """Pattern -> what llvm-mca reads instead, which costs what the instruction costs: its own cost there is wrong."""
 Occupations = Mapping[str, tuple[str, float]]

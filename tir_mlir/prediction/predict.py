@@ -12,7 +12,7 @@ from tir_mlir.dialect.calls import C_INTERFACE
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import enter_context, held_module
 from tir_mlir.prediction.assembly import comment_of, read_assembly
-from tir_mlir.prediction.cores import Core, core_of
+from tir_mlir.prediction.cores import WAITED, Core, core_of
 from tir_mlir.prediction.cycles import Cycles
 from tir_mlir.prediction.executions import CodePiece, count_executions
 from tir_mlir.prediction.named_code import named_code
@@ -27,9 +27,6 @@ from tir_mlir.target.work_cost import region_cycles
 _COVERED = 0.98
 """Of the executed instructions: what is simulated; the rest is taken to run at the same rate."""
 _MOST_PIECES = 24
-_WAITED = {"L2": 0.3, "L3": 0.8, "DRAM": 1.0}
-"""The part of the cycles of what comes from a memory that the core waits for: loads run ahead of its work, but phases
-that copy or only read have no work to hide them. Fitted to 100 candidates of five programs on a Zen 3."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Prediction:
     def likely_cycles(self) -> float:
         """Of a call as it is measured: the core also waits for a part of what moves. Candidates of a search are ranked
         by it."""
-        waiting = max((_WAITED[level.level] * level.cycles for level in self.traffic), default=0.0)
+        waiting = max((WAITED[level.level] * level.cycles for level in self.traffic), default=0.0)
         return max(self.cycles, self.core_cycles + waiting + self.region_cycles)
 
     @property

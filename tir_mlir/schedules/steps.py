@@ -1,4 +1,4 @@
-"""Steps that schedules share: all of them applied or none, inlining, threads, and epilogues of products."""
+"""Steps that schedules share: all of them applied or none, inlining, threads, sums in parts, epilogues of products."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, check_type
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
-from tir_mlir.schedules.block_queries import block_info, extent_of
+from tir_mlir.schedules.block_queries import block_info, extent_of, loops_by_iter
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,6 +71,21 @@ def parallelize(sch: Schedule, loops: Sequence[LoopHandle], threads: int) -> Non
         fused.append(loop)
         times *= extent
     sch.parallel(sch.fuse(*fused) if len(fused) > 1 else fused[0])
+
+
+def split_sums(sch: Schedule, block: BlockHandle, terms: str, parts: int) -> BlockHandle:
+    """Compute parts of sums side by side, and add them. Returns the block of the parts. terms: a reduce iter.
+
+        for i, j, k: C[i, j] += A[i, k] * B[k, j]   ->   for p, i, j, k: C_rf[p, i, j] += A[i, p * K + k] * B[..]
+                                                         for p, i, j: C[i, j] += C_rf[p, i, j]
+
+    Sums of floats are added in another order, which their reduce iter allows.
+    """
+    outer, _ = sch.split(loops_by_iter(sch, block)[terms], [parts, None])
+    part = sch.rfactor(outer, 0)
+    loops = loops_by_iter(sch, part)
+    sch.reorder(*(loops[it.name] for it in block_info(sch, part).iter_vars))
+    return part
 
 
 def merge_epilogue(sch: Schedule, write_back: BlockHandle | None, epilogue: BlockHandle | None) -> bool:

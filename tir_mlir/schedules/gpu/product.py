@@ -13,11 +13,11 @@ from tir_mlir.schedules.block_queries import block_info, block_view, has_conditi
 from tir_mlir.schedules.gpu.matrices import ProductBlock, as_matrices
 from tir_mlir.schedules.gpu.product_axes import ProductAxes, product_axes
 from tir_mlir.schedules.gpu.reduction import reduction
-from tir_mlir.schedules.gpu.split_sums import parts_of, split_sums
+from tir_mlir.schedules.gpu.split_sums import parts_of
 from tir_mlir.schedules.gpu.threads import PROCESSORS, WARP
 from tir_mlir.schedules.gpu.zero_tiles import read_tile, store_inside
 from tir_mlir.schedules.operand_types import reads_only_as, store_as
-from tir_mlir.schedules.steps import merge_epilogue
+from tir_mlir.schedules.steps import merge_epilogue, split_sums
 from tir_mlir.target import GPU
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def product(
 
 def _product_of_parts(sch: Schedule, block: BlockHandle, gpu: GPU, axes: ProductAxes, parts: int) -> None:
     """A product of parts of the sums, and a sum of the parts."""
-    product(sch, split_sums(sch, block, axes, parts), gpu)
+    product(sch, split_sums(sch, block, axes.sums[0], parts), gpu)
     reduction(sch, block)
 
 

@@ -43,8 +43,10 @@ from tir_mlir.schedules.products.row_versions import (
     thin_gemm,
     version_axis,
 )
+from tir_mlir.schedules.products.split_terms import num_parts, product_of_parts
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.products.unpacked_weights import MOST_ROWS
+from tir_mlir.schedules.rows.reduction import reduction
 from tir_mlir.schedules.steps import (
     CHUNKS_PER_THREAD,
     all_or_nothing,
@@ -88,7 +90,8 @@ def gemm(
                                                                  for k_1: a tile of C in registers += A * B
                                                                  C tile += registers
 
-    Parallel over the products of a batch if there are enough, else over row blocks.
+    Parallel over the products of a batch if there are enough, over parts of a long sum of few rows and columns (see
+    `num_parts`), else over row blocks.
     A symbolic number of rows gets versions (`version_loop`) for few and for many rows; few rows are not packed. So does
     one of columns, if several threads share them.
     An operand that a block computes from fewer bytes, such as packed integers and scales by group, is computed in
@@ -143,6 +146,18 @@ def gemm(
     return _float_gemm(sch, block, what, target, threads, packed, options, epilogue)
 
 
+def _gemm_of_parts(
+    sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int, parts: int,
+    epilogue: BlockHandle | None,
+) -> None:  # fmt: skip
+    """Schedule a product whose terms threads share, and the sum of their parts."""
+    part, product = product_of_parts(sch, block, what, parts)
+    reduction(sch, block, target, threads)
+    place_epilogue(sch, epilogue, sch.get_loops(block)[0])
+    _tiled_gemm(sch, part, product, target, 1, Free(sch, part, False))
+    sch.parallel(sch.get_loops(part)[0])
+
+
 def _refuse_for_gpus(gpu: CUDA, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
@@ -192,6 +207,10 @@ def _float_gemm(
     epilogue: BlockHandle | None,
 ) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
+    parts = 1 if packed is not None or free else num_parts(what, target, threads)
+    if parts > 1:
+        _gemm_of_parts(sch, block, what, target, threads, parts, epilogue)
+        return None
     if packed is None and _dequantizes_in_registers(sch, what, producers):
         _dequantized_gemm(sch, block, what, producers[-1], target, threads, free, epilogue)
         return None
