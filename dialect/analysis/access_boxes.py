@@ -27,7 +27,7 @@ def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Val
     """The bounding box of a group of accesses, relaxed over everything nested in `top` and over the loop variables
     `free` of enclosing loops. None unless all indices are sums of loops with constant bounds and guards do not shrink
     the box."""
-    always = [a for a in group if not _is_guarded(a, top)]
+    always = [a for a in group if not is_guarded(a, top)]
     if not always:
         return None
     loose = _hull(group, top, free)
@@ -82,7 +82,7 @@ def _interval_extents(access: Access, top: ir.Operation, free: Sequence[ir.Value
     return tuple(result)
 
 
-def _is_guarded(access: Access, top: ir.Operation) -> bool:
+def is_guarded(access: Access, top: ir.Operation) -> bool:
     """Whether an iteration of `top` may skip the access: it is under a condition, or in a loop that may be empty."""
     for parent in parents(access.op):
         if parent == top:

@@ -317,7 +317,8 @@ def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = (
     plain = access_boxes.access_box(group, top, free)
     if plain is not None and not any(has_division(i.expr) for i in plain.mins):  # isl has one form for equal quotients
         return Region(Buffer(first.buffer), plain.mins, plain.extents)
-    for with_guards in (True, False):
+    guarded = any(access_boxes.is_guarded(a, top) for a in group)
+    for with_guards in (True, False) if guarded else (False,):  # without guards both are the same question
         try:
             with question(f"the region of {Buffer(first.buffer).name}"):
                 return _isl_box(group, top, with_guards, free)
