@@ -16,6 +16,8 @@ UNROLLED = 8
 """The maximum number of unrolled reduction steps: enough for one row of a typical kernel window."""
 DEEP = 8
 """The part of L2 for a panel whose vectors are loaded from there: others and rows of weights are beside it."""
+PIECES = 2
+"""Lanes that are no more powers of two than that are computed as a vector of each; others are masked."""
 FEWEST = 4
 """The minimum number of panels per thread for parallelizing over panels."""
 
@@ -46,7 +48,7 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
     lanes, size = target.lanes(what.bits), max(1, what.bits // 8)
     if n is not None and n < lanes:
-        lanes = 1 << max(0, n - 1).bit_length()
+        lanes = _lanes_of_few(n)
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
     wide = window == 1 and target.registers >= MANY_REGISTERS  # loads need not come from L1; windows copy pixels often
     tile = register_tile(m, n, lanes, target, FROM_L2 if wide else FLOATS, panel=what.panel)
@@ -61,6 +63,12 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     panels = _even_tile(n and ceil(n / nr), max(1, room(target, "l2") // (depth * step)), threads)
     parts = ((level, f"panel of {depth} channels", depth * step), ("l2", f"{panels} panels", panels * depth * step))
     return ConvTiles(mr, nr, depth, panels, why=(tile.why, *(kept_in(target, *part) for part in parts)))
+
+
+def _lanes_of_few(columns: int) -> int:
+    """The lanes of vectors of fewer columns than a register has: 3 are computed in two pieces of 2, 7 in one of 8."""
+    whole = 1 << (columns.bit_length() - 1)
+    return whole if columns.bit_count() <= PIECES else 2 * whole
 
 
 def free_conv_tiles(free: Free, what: Convolution, plan: ConvTiles, target: Target) -> ConvTiles:

@@ -72,6 +72,12 @@ def test_channels_last(name):
     check(LAYERS[name], "NHWC", target=SMALL, threads=1)
 
 
+@pytest.mark.filterwarnings("error::tir_mlir.passes.lower.LoweringWarning")
+@pytest.mark.parametrize("results", [3, 5, 6, 7])
+def test_tiles_of_few_channels_fit_in_registers(results):
+    check(Conv(17, results, (16, 16), pad=1), "NHWC", threads=1)
+
+
 @pytest.mark.parametrize("size", [1, 15, 16, 17])
 def test_ragged_sizes(size):
     check(Conv(size, size + 1, (size, 17), (1, 3), pad=1), target=None, threads=1)
