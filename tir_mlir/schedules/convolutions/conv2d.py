@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
+from tir_mlir.prediction.cores import WAITED, core_or_typical
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import (
     LARGE,
@@ -51,7 +52,8 @@ def conv2d(
                                    w * s + x] * W[o, c, y, x]        Y tile += registers
 
     The pixels of an image, in row-major order, are the columns of a matrix product (its rows in NHWC). The patches that
-    they read are packed in access order, for as many pixels as fit in L2. A producer that pads the image is decomposed
+    they read are packed in access order, for as many pixels as fit in L2; or all of them first, if threads start less
+    often so, as they take rows once for all sums. A producer that pads the image is decomposed
     into a fill and a copy; padding inside the convolution block is not supported.
     block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic.
     Convolutions in groups are a product for each group; depthwise ones, and those of groups of less than 4 results,
@@ -69,7 +71,7 @@ def conv2d(
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
         give_reasons(sch, block_info(sch, block).name, () if free else plan.why)
-        Conv2d(sch, block, what, plan, threads, cycles, target.lanes(what.bits), epilogue).run(padding)
+        Conv2d(sch, block, what, plan, threads, cycles, target, epilogue).run(padding)
     else:
         padding = depthwise(sch, block, what, target, threads, options, epilogue, padding)
     for pad in padding:
@@ -103,10 +105,10 @@ class Conv2d:
         plan: ConvTiles,
         threads: int,
         cycles: float,
-        lanes: int,
+        target: Target,
         epilogue: BlockHandle | None,
     ):
-        self.epilogue, self.lanes, self.cycles = epilogue, lanes, cycles
+        self.epilogue, self.target, self.lanes, self.cycles = epilogue, target, target.lanes(what.bits), cycles
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
         full_passes = (what.extents[what.deep] or LARGE) % plan.depth == 0
         self.sums = (what.sums,) if what.as_one and full_passes else tuple((a,) for a in what.sums)
@@ -126,12 +128,16 @@ class Conv2d:
         loops = sch.get_loops(parts)
         outer, sums = loops[: len(what.outer)], loops[-len(self.sums) :]
         row, column = loops[len(outer) : len(outer) + 2]
-        i_0, i_1 = sch.split(row, [None, plan.mr])
         j_0, j_1, j_2 = sch.split(column, [None, plan.panels, plan.nr])
         first = [x for n, x in enumerate(outer) if n in panel_iters]
-        sch.reorder(*first, j_0, *passes, *[x for x in outer if x not in first], i_0, j_1, *sums, i_1, j_2)
+        around = [x for x in outer if x not in first]
+        shared, cost = self._shared_loop([*first, j_0], [*passes, *around], packed is not None)
+        pieces = self._row_pieces(first, cost)
+        *shares, i_0, i_1 = sch.split(row, [pieces, None, plan.mr] if pieces else [None, plan.mr])
+        sch.reorder(*first, *shares, j_0, *passes, *around, i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
-        copies = [self._pack(packed, passes[0] if passes else j_0, panel_iters)] if packed else []
+        start = (first[-1] if first else None) if shares else passes[0] if passes else j_0
+        copies = [self._pack(packed, start, panel_iters, whole=bool(shares))] if packed else []
         if rows_copy:
             sch.compute_at(rows_copy, i_0, preserve_unit_loops=True)
             sch.vectorize(sch.split(sch.get_loops(rows_copy)[-1], [None, self.lanes])[1])
@@ -145,24 +151,46 @@ class Conv2d:
         if passes:
             place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
-            around = [x for x in outer if x not in first]
-            self._parallelize([*first, j_0], [*passes, *around], [i_0, *copies])
+            for loop in [*shares, *copies] if shares else [shared] if shared else [i_0, *copies]:
+                sch.parallel(loop)
 
-    def _parallelize(
-        self, outer: Sequence[LoopHandle], between: Sequence[LoopHandle], inner: Sequence[LoopHandle]
-    ) -> None:
-        """Parallelize the outer loop, or all inner loops, that leave the fewest cycles to a thread: the inner ones
-        start threads in each iteration of the others."""
-        sizes = {loop: extent_of(self.sch, loop) or LARGE for loop in [*outer, *between, inner[0]]}
-        entries = prod(sizes[loop] for loop in [*outer, *between]) * len(inner)
-        costs = {
-            loop: shared_cycles(self.cycles, self.threads, sizes[loop], prod(sizes[x] for x in outer[:number]))
-            for number, loop in enumerate(outer)
+    def _shared_loop(
+        self, outer: Sequence[LoopHandle], between: Sequence[LoopHandle], copies: bool
+    ) -> tuple[LoopHandle | None, float]:
+        """The outer loop for threads to share that leaves the fewest cycles to one of them, or None for all inner ones,
+        which start threads in each iteration of the others; and these cycles."""
+        sizes = [extent_of(self.sch, loop) or LARGE for loop in [*outer, *between]]
+        costs: dict[LoopHandle | None, float] = {
+            loop: shared_cycles(self.cycles, self.threads, sizes[n], prod(sizes[:n])) for n, loop in enumerate(outer)
         }
         best = min(costs, key=costs.__getitem__)
-        within = shared_cycles(self.cycles, self.threads, sizes[inner[0]], entries)
-        for loop in inner if within < costs[best] else [best]:
-            self.sch.parallel(loop)
+        within = shared_cycles(self.cycles, self.threads, self._row_tiles() or LARGE, prod(sizes) * (1 + copies))
+        within += self._wait_for_columns()
+        return (None, within) if within < costs[best] else (best, costs[best])
+
+    def _row_pieces(self, outer: Sequence[LoopHandle], cost: float) -> int:
+        """The pieces of rows that threads take once, for all passes, where that leaves fewer than the given cycles to a
+        thread; else 0. The right operand is packed as a whole first, in half of L3. outer: loops around them."""
+        tiles, size, sizes = self._row_tiles(), self._size_of_columns(), [extent_of(self.sch, loop) for loop in outer]
+        if self.threads == 1 or tiles is None or size is None or None in sizes or 2 * size > self.target.l3:
+            return 0
+        pieces = ceil(tiles / ceil(tiles / self.threads))
+        entries = prod(size or 1 for size in sizes)
+        once = shared_cycles(self.cycles, self.threads, tiles, 2 * entries) + self._wait_for_columns()
+        return pieces if once < cost else 0
+
+    def _size_of_columns(self) -> int | None:
+        """Bytes of the packed right operand."""
+        elements = self.what.size([*self.what.columns, *self.what.sums])
+        return None if elements is None else elements * self.what.bits // 8
+
+    def _wait_for_columns(self) -> float:
+        """The cycles for which a thread waits for the right operand from L3, as others packed it."""
+        return WAITED["L3"] * (self._size_of_columns() or 0) / core_or_typical(self.target).l3_each(self.threads)
+
+    def _row_tiles(self) -> int | None:
+        rows = self.what.size(self.what.rows)
+        return None if rows is None else ceil(rows / self.plan.mr)
 
     def _unroll(self, sums: Sequence[LoopHandle]) -> None:
         """Unroll the innermost reduction loops, up to those of the plan."""
@@ -286,21 +314,26 @@ class Conv2d:
             store_as(sch, packed, what.dtype)
         return panel_iters, packed
 
-    def _pack(self, packed: BlockHandle, pass_loop: LoopHandle, dims: Sequence[int]) -> LoopHandle:
-        """Compute the panels of a pass at its start, and return the outermost loop of the copy.
+    def _pack(
+        self, packed: BlockHandle, start: LoopHandle | None, dims: Sequence[int], whole: bool = False
+    ) -> LoopHandle:
+        """Compute the panels of a pass at its start, or all of them (`whole`), and return the outermost loop of the
+        copy: of all, that of channels, of which there are enough for threads.
 
         `dims`: indices of the iters that the copy depends on. The outermost loops are the reduction for channels, as in
         memory, and the panels for pixels, for simpler boundary masks.
         """
         sch, column = self.sch, sum(n < len(self.what.outer) for n in dims)
-        sch.compute_at(packed, pass_loop, preserve_unit_loops=True)
+        if start is not None:
+            sch.compute_at(packed, start, preserve_unit_loops=True)
         loops = sch.get_loops(packed)[-len(block_info(sch, packed).iters) :]
         panel, lanes = sch.split(loops[column], [None, self.plan.nr])
         groups = [self.sums[n - len(self.what.outer) - 2] for n in dims if n > len(self.what.outer) + 1]
         steps = []
         for loop, (_, *inner) in zip(loops[column + 1 :], groups, strict=True):
             steps += sch.split(loop, [None, *(self.what.extents[a] for a in inner)]) if inner else [loop]
-        order = [panel, *steps, lanes] if len(self.what.columns) > 1 else [*steps, panel, lanes]
+        by_panel = len(self.what.columns) > 1
+        order = [*steps[:whole], panel, *steps[whole:], lanes] if by_panel else [*steps, panel, lanes]
         sch.reorder(*order)
         sch.vectorize(lanes)
         return order[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.convolutions import Conv, convolved, program
@@ -94,6 +96,15 @@ def test_element_types(dtype):
 def test_threads(layout):
     sch = check(Conv(24, 40, (20, 20), pad=1), layout, target=SMALL, threads=2)
     assert "T.parallel" in sch.mod.script()
+
+
+@pytest.mark.parametrize(("batch", "size", "channels"), [(1, 15, 33), (2, 7, 127), (1, 17, 127)])
+def test_threads_take_rows_once_for_all_passes(batch, size, channels):
+    """In place of tiles of rows for each pass."""
+    conv = Conv(33, channels, (size, size), pad=1, batch=batch)
+    sch = check(conv, target=replace(SMALL, l3=1 << 20), threads=3)
+    regions = parallel_regions(sch.mod.mlir)
+    assert "Y_rf" in sch.mod.script() and [region.entries for region in regions][-2:] == [batch, batch]
 
 
 def test_threads_start_once_where_blocks_nearly_fill_them():
