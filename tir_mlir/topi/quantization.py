@@ -61,15 +61,22 @@ def quantize(
     return te.compute(x.shape, element, name="T_quantize")
 
 
-def round_to(data: te.Tensor, out_dtype: str = "int8", zero_point: int = 0) -> te.Tensor:
-    """round(data) + zero_point, ties to even, limited to the range of a type of integers: "int8", "uint8", "int16"."""
+def round_to(data: te.Tensor, out_dtype: str = "int8", zero_point: te.Tensor | float = 0) -> te.Tensor:
+    """round(data) + zero_point, ties to even, limited to the range of a type of integers: "int8", "uint8", "int16".
+
+    zero_point: a number, or a tensor of one.
+    """
     x = floats("round_to", "data", data)
     low, high = LIMITS[one_of("round_to", "out_dtype", out_dtype, list(LIMITS))]
-    wide, zero = wide_type(x.dtype), integer("round_to", "zero_point", zero_point, low)
+    wide, shifted = wide_type(x.dtype), isinstance(zero_point, te.Tensor) or zero_point != 0
+    if isinstance(zero_point, float) and zero_point.is_integer():  # a number of a graph is one of the type of the data
+        zero_point = int(zero_point)
+    given = zero_point if isinstance(zero_point, te.Tensor) else integer("round_to", "zero_point", zero_point, low)
+    zero = _parameter("round_to", "zero_point", given, x, -1)
 
     def element(*i: te.Expr) -> te.Expr:
         value = te.round(as_type(x(*i), x.dtype, wide))
-        value = value + constant(zero, wide) if zero else value
+        value = value + constant(zero(i), wide) if shifted else value
         return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
 
     return te.compute(x.shape, element, name="T_round")

@@ -103,11 +103,11 @@ class FloatBuilder:
     def select(self, which: ir.Value, x: Any, y: Any) -> ir.Value:
         return self._make("arith.select", self.type, which, self.value(x), self.value(y))
 
-    def clamp_above(self, x: ir.Value, high: float) -> ir.Value:
+    def clamp_above(self, x: ir.Value, high: ir.Value | float) -> ir.Value:
         """The minimum of two values; NaN propagates."""
         return self.select(self.compare(high, "olt", x), high, x)
 
-    def clamp_below(self, x: ir.Value, low: float) -> ir.Value:
+    def clamp_below(self, x: ir.Value, low: ir.Value | float) -> ir.Value:
         return self.select(self.compare(low, "ogt", x), low, x)
 
     # --- bits --------------------------------------------------------------------------------------------------------

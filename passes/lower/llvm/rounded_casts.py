@@ -18,6 +18,7 @@ from tir_mlir.passes.lower.registry import Content, lowering
 ROUNDS_IN_CASTS = "tir.rounds_in_casts"
 """Attribute of a module for a CPU that rounds where it converts to integers, as x86 does by its rounding mode."""
 _CAST = MLIR_OPS["arith.fptosi"]
+_TO_FLOAT = MLIR_OPS["arith.sitofp"]
 _OPS = {name: op.name for name in ("max", "min", "round", "add") if (op := SCALAR_FUNCTIONS[name].on_floats)}
 _EXACT = 2**22
 """Up to it, all integers and halves are numbers of float32."""
@@ -25,10 +26,10 @@ _EXACT = 2**22
 
 @dataclass(frozen=True)
 class _Limits:
-    """min(max(roundeven(x) + zero, low), high), of integers."""
+    """min(max(roundeven(x) + zero, low), high), of integers. zero: a constant, or a value that is known to be one."""
 
     x: ir.Value
-    zero: int
+    zero: int | ir.Value
     low: int
     high: int
 
@@ -47,10 +48,10 @@ def run(module: ir.Module) -> None:
         %i = arith.fptoui %b : f32 to i8                %n = arith.fptosi %r : f32 to i32
                                                         %i = arith.trunci %n overflow<nuw> : i32 to i8
 
-    The same, as rounding is monotone and leaves the limits, which are integers, as they are; a constant that is added
-    in between moves them. LLVM joins them with other limits, as of a ReLU before. With `tir.rounds_in_casts` on the
-    module the last two steps are `llvm.intr.lrint`, one instruction of x86: limits that the result represents are what
-    makes it defined. Numbers of float32, scalars and vectors.
+    The same, as rounding is monotone and leaves the limits, which are integers, as they are; an integer that is added
+    in between, a constant or one of up to 16 bits that is cast, moves them. LLVM joins them with other limits, as of a
+    ReLU before. With `tir.rounds_in_casts` on the module the last two steps are `llvm.intr.lrint`, one instruction of
+    x86: limits that the result represents are what makes it defined. Numbers of float32, scalars and vectors.
     """
     once = bool(attrs.get(module.operation, ROUNDS_IN_CASTS))
     attrs.put(module.operation, ROUNDS_IN_CASTS, None)
@@ -72,8 +73,11 @@ def _limits(op: ir.Operation) -> _Limits | None:
     value = op.operands[0]
     while (with_constant := _operand_and_constant(value, {_OPS["max"], _OPS["min"]} - limits.keys())) is not None:
         name, value, limits[name] = with_constant
-    shifted = _operand_and_constant(value, {_OPS["add"]})
-    _, value, zero = shifted or ("", value, 0)
+    zero: int | ir.Value = 0
+    if (with_constant := _operand_and_constant(value, {_OPS["add"]})) is not None:
+        _, value, zero = with_constant
+    elif (with_integer := _operand_and_integer(value)) is not None:
+        value, zero = with_integer
     rounded = defining_op(value)
     if len(limits) < 2 or rounded is None or rounded.name != _OPS["round"]:
         return None
@@ -98,16 +102,43 @@ def _operand_and_constant(value: ir.Value, names: set[str]) -> tuple[str, ir.Val
     return None
 
 
+def _operand_and_integer(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
+    """What a sum adds to a cast integer of at most 16 bits, all of which are numbers of float32, and that."""
+    op = defining_op(value)
+    if op is None or op.name != _OPS["add"]:
+        return None
+    for number, operand in enumerate(op.operands):
+        cast = defining_op(operand)
+        if cast is not None and cast.name == "vector.broadcast":
+            cast = defining_op(cast.operands[0])
+        if cast is None or cast.name not in (_TO_FLOAT.name, _TO_FLOAT.unsigned):
+            continue
+        if ir.IntegerType(scalar_type(cast.operands[0].type)).width <= 16:
+            return op.operands[1 - number], operand
+    return None
+
+
+def _move(f: FloatBuilder, limit: int, zero: int | ir.Value) -> ir.Value:
+    """A limit less what is added behind it."""
+    return f.constant(limit - zero) if isinstance(zero, int) else f.sub(limit, zero)
+
+
 def _emit_cast(limits: _Limits, op: ir.Operation, once: bool) -> ir.Value:
     x, result = limits.x, op.results[0].type
     f, wide = FloatBuilder(x.type), with_scalar_type(result, ir.IntegerType.get_signless(32))
-    x = arith.maximumf(x, f.constant(limits.low - limits.zero))
-    x = arith.minimumf(x, f.constant(limits.high - limits.zero))
-    if once and getattr(x.type, "rank", 1) == 1:
+    once = once and getattr(x.type, "rank", 1) == 1
+    # vmaxps, vminps: LLVM does not see that a limit which is computed is no NaN
+    computed = once and isinstance(limits.zero, ir.Value)
+    clamps = (f.clamp_below, f.clamp_above) if computed else (arith.maximumf, arith.minimumf)
+    for clamp, limit in zip(clamps, (limits.low, limits.high), strict=True):
+        x = clamp(x, _move(f, limit, limits.zero))
+    if once:
         number = ir.Operation.create("llvm.intr.lrint", [wide], [x]).results[0]
     else:
         number = arith.fptosi(wide, ir.Operation.create(_OPS["round"], [x.type], [x]).results[0])
-    if limits.zero:
+    if isinstance(limits.zero, ir.Value):
+        number = arith.addi(number, arith.fptosi(wide, limits.zero))
+    elif limits.zero:
         number = arith.addi(number, f.integer(limits.zero))
     kept = "nuw" if op.name == _CAST.unsigned else "nsw"
     return arith.trunci(result, number, overflow_flags=ir.Attribute.parse(f"#arith.overflow<{kept}>"))

@@ -10,7 +10,7 @@
 # CHECK-NEXT:    [[B:gv.*]]: {{.*}} = R.multiply(b, [[I]])
 # CHECK-NEXT:    [[A:gv.*]]: {{.*}} = R.add({{.*}}, [[B]])
 # CHECK-NEXT:    [[M:gv.*]]: {{.*}} = R.nn.relu([[A]])
-# CHECK-NEXT:    {{.*}} = R.round_to([[M]], out_dtype="uint8", zero_point=7)
+# CHECK-NEXT:    {{.*}} = R.round_to([[M]], zero_point=R.const(7, "uint8"), out_dtype="uint8")
 # CHECK-NEXT:    R.output
 from tir_mlir.graph import script as R
 

@@ -43,6 +43,9 @@ def test_limits_and_ties(dtype, size):
     x = np.resize(np.array(edges, "float32"), size)
     wanted = np.clip(np.round(x) + 3, info.min, info.max).astype(dtype)
     np.testing.assert_array_equal(run(topi.round_to, x, out_dtype=dtype, zero_point=3), wanted)
+    zero = np.array(3, dtype)
+    got = run(lambda data, z: topi.round_to(data, out_dtype=dtype, zero_point=z), x, zero)
+    np.testing.assert_array_equal(got, wanted)
 
 
 @pytest.mark.parametrize("order", ["halves", "pairs"])

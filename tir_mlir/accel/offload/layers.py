@@ -107,9 +107,10 @@ class LayerReader:
                 return None
             low, high = (float(np.clip(bound, *bounds)) for bound in (low, high))
             at = reader
-        if reader is None:
+        shift = None if reader is None else 0.0 if len(reader.args) == 1 else self._number(reader, at)
+        if reader is None or shift is None:
             return None
-        limits, zero = np.iinfo(reader.attrs["out_dtype"]), int(reader.attrs.get("zero_point", 0))
+        limits, zero = np.iinfo(reader.attrs["out_dtype"]), int(shift)
         least, greatest = (
             int(np.clip(np.rint(np.float32(b)) + zero, limits.min, limits.max)) for b in (low, high)
         )  # rounding never changes an order: what bounds a number bounds the rounded one when it is rounded too

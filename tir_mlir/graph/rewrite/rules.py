@@ -200,9 +200,9 @@ class NodeCall:
         """The result of a permutation of axes."""
         return self.emit("permute_dims", [value], {"axes": list(axes)}, permute_type(self.type_of(value), axes))
 
-    def number(self, value: float, like: ir.Value) -> ir.Value:
-        """A constant of no dimensions, of the element type of another value."""
-        dtype = self.type_of(like).dtype
+    def number(self, value: float, like: ir.Value | None = None, dtype: str = "float32") -> ir.Value:
+        """A constant of no dimensions, of the element type of another value, or of a type."""
+        dtype = dtype if like is None else self.type_of(like).dtype
         numpy_dtype = "float32" if dtype == "bfloat16" else dtype  # NumPy has no such type
         with ir.InsertionPoint(self.node.op):
             constant = self.rewriter.add(create.constant(np.asarray(value, numpy_dtype), self.node.names[0]))

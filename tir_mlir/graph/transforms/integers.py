@@ -22,7 +22,7 @@ def integers(graph: Graph) -> Graph:
         lv1 = R.dequantize(w, w_scale)                   lv = R.nn.conv2d(x, w, out_dtype="int32", pad_value=x_zero)
         lv2 = R.nn.conv2d(lv, lv1) + bias          ->    lv1 = lv - x_zero * R.sum(w)
         lv3 = R.quantize(R.nn.relu(lv2), scale, zero)    lv2 = R.nn.relu(R.astype(lv1, "float32") * s + bias / scale)
-                                                         lv3 = R.round_to(lv2, "uint8", zero)
+                                                         lv3 = R.round_to(lv2, "uint8", zero_point=zero)
 
     Sums of integers are exact; they are scaled in float32 and rounded to the nearest, ties to even. The graph before
     rounds in each step, so a result may differ where a number is about halfway between two: by one step. Weights are
@@ -173,7 +173,11 @@ def _rounding(call: NodeCall, _: Matches) -> ir.Value | None:
     if call.type_of(call.args[0]).dtype != "float32" or not _can_divide(call, call.args[0]):
         return None
     value = _divide_by_scale(call, call.args[0], call.args[1])
-    return call.emit("round_to", [value], {"out_dtype": call.attrs["out_dtype"], "zero_point": zero})
+    dtype = call.struct_info.dtype
+    limits = np.iinfo(dtype)
+    known = dtype if limits.min <= zero <= limits.max else "int32"  # of numbers of `dtype` casts are known to be exact
+    shift = [call.number(zero, dtype=known)] if zero else []  # an operand: layers that differ in it are one function
+    return call.emit("round_to", [value, *shift], {"out_dtype": dtype})
 
 
 def _can_divide(call: NodeCall, value: ir.Value) -> bool:

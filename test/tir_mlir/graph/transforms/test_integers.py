@@ -94,6 +94,19 @@ def test_a_sum_reads_integers_and_scales_them_for_the_result():
     assert text.count("R.round_to") == text.count("R.dequantize") == 2 and "R.quantize" not in text
 
 
+def test_layers_that_differ_in_scales_and_zero_points_are_one_function():
+    b, w = GraphBuilder(), RNG.integers(-128, 128, (16, 16)).astype("int8")
+    x, steps = b.input("x", (17, 16), "uint8"), (b.constant(np.float32(0.1)), b.constant(np.uint8(3)))
+    for number, (scale, zero) in enumerate([(0.5, 7), (0.25, 200)]):
+        weight = b.op("dequantize", b.weight(f"w{number}", w + number), b.constant(np.float32(0.2)))
+        product = b.op("nn.dense", b.op("dequantize", x, *steps), weight)
+        steps = b.constant(np.float32(scale)), b.constant(np.uint8(zero))
+        x = b.op("quantize", product, *steps, out_dtype="uint8")
+    b.output(x)
+    functions = compile_graph(b.finish(), "fuse_tir").module.functions
+    assert len([name for name in functions if "dense" in name]) == 1
+
+
 def test_weights_with_a_zero_point_stay_in_floats():
     assert 'out_dtype="int32"' not in operators(layer(weight_zero=2))
 

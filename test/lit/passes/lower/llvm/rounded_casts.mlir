@@ -64,3 +64,59 @@ module attributes {tir.rounds_in_casts = true} {
     return %i, %j, %k, %l : i8, i8, i8, i32
   }
 }
+
+// -----
+
+// What is added may be an integer of up to 16 bits; one of 32 may be none of float32.
+// CHECK-LABEL: func.func @cast_zero
+// CHECK: %[[Z:.*]] = vector.broadcast
+// CHECK: %[[LOW:.*]] = arith.subf {{.*}}, %[[Z]]
+// CHECK: %[[A:.*]] = arith.maximumf %arg0, %[[LOW]]
+// CHECK: %[[HIGH:.*]] = arith.subf {{.*}}, %[[Z]]
+// CHECK: %[[B:.*]] = arith.minimumf %[[A]], %[[HIGH]]
+// CHECK: %[[R:.*]] = math.roundeven %[[B]]
+// CHECK: %[[N:.*]] = arith.fptosi %[[R]] : vector<8xf32> to vector<8xi32>
+// CHECK: %[[I:.*]] = arith.fptosi %[[Z]] : vector<8xf32> to vector<8xi32>
+// CHECK: %[[M:.*]] = arith.addi %[[N]], %[[I]] : vector<8xi32>
+// CHECK: arith.trunci %[[M]] overflow<nuw> : vector<8xi32> to vector<8xi8>
+// CHECK: arith.fptoui
+func.func @cast_zero(%x: vector<8xf32>, %zero: i8, %wide: i32) -> (vector<8xi8>, vector<8xi8>) {
+  %low = arith.constant dense<0.0> : vector<8xf32>
+  %high = arith.constant dense<255.0> : vector<8xf32>
+  %z = arith.uitofp %zero : i8 to f32
+  %zs = vector.broadcast %z : f32 to vector<8xf32>
+  %w = arith.sitofp %wide : i32 to f32
+  %ws = vector.broadcast %w : f32 to vector<8xf32>
+  %r = math.roundeven %x : vector<8xf32>
+  %s = arith.addf %r, %zs : vector<8xf32>
+  %a = arith.maximumf %s, %low : vector<8xf32>
+  %b = arith.minimumf %a, %high : vector<8xf32>
+  %i = arith.fptoui %b : vector<8xf32> to vector<8xi8>
+  %t = arith.addf %r, %ws : vector<8xf32>
+  %c = arith.maximumf %t, %low : vector<8xf32>
+  %d = arith.minimumf %c, %high : vector<8xf32>
+  %j = arith.fptoui %d : vector<8xf32> to vector<8xi8>
+  return %i, %j : vector<8xi8>, vector<8xi8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @cast_zero_once
+// CHECK: %[[C:.*]] = arith.cmpf ogt, %[[LOW:.*]], %arg0
+// CHECK: %[[A:.*]] = arith.select %[[C]], %[[LOW]], %arg0
+// CHECK: %[[D:.*]] = arith.cmpf olt, %[[HIGH:.*]], %[[A]]
+// CHECK: %[[B:.*]] = arith.select %[[D]], %[[HIGH]], %[[A]]
+// CHECK: llvm.intr.lrint(%[[B]])
+module attributes {tir.rounds_in_casts = true} {
+  func.func @cast_zero_once(%x: f32, %zero: i8) -> i8 {
+    %low = arith.constant -128.0 : f32
+    %high = arith.constant 127.0 : f32
+    %z = arith.sitofp %zero : i8 to f32
+    %r = math.roundeven %x : f32
+    %s = arith.addf %r, %z : f32
+    %b = arith.minimumf %s, %high : f32
+    %a = arith.maximumf %b, %low : f32
+    %i = arith.fptosi %a : f32 to i8
+    return %i : i8
+  }
+}
