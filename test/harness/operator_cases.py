@@ -131,5 +131,7 @@ MIXED: dict[str, list[tuple[list[tuple[tuple[int, ...], str]], dict[str, Any]]]]
     "dequantize": [([(ROWS, "int8"), ((5,), "float32")], {})],
     "unpack_int4": [([((3, 16), "uint8")], {}), ([((1, 4), "uint8")], {"group_size": 4, "order": "pairs"})],
     "dequantize_group": [([((6, 16), "uint8"), ((6, 1), "float32")], {"group_size": 32})],
+    "nn.winograd_tiles": [([((2, 4, 6, 3), "uint8")], {})],
+    "nn.winograd_results": [([((4, 4, 1, 2, 2, 3), "int32")], {"size": [3, 4]})],
     "dense_groups": [([((2, 64), "int8"), ((6, 32), "uint8"), ((6, 2), "float32")], {"group_size": 32})],
 }

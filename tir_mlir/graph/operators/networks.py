@@ -139,6 +139,8 @@ OPERATORS = [
     *map(_convolution, (1, 2, 3)),
     Operator("nn.winograd_weights", nn.winograd_weights, num_inputs=1),
     Operator("nn.conv2d_winograd", nn.conv2d_winograd, num_inputs=2),
+    Operator("nn.winograd_tiles", nn.winograd_tiles, num_inputs=1),
+    Operator("nn.winograd_results", nn.winograd_results, num_inputs=1),
     *map(_conv_transpose, (1, 2, 3)),
     *(_pool(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),
     *(_adaptive(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),

@@ -18,6 +18,12 @@ def has_tiles(target: Target, left: str, right: str, sums: str) -> bool:
     return unit is not None and target.has("amx-tile", unit.needs)
 
 
+def multiplies_words(target: Target, left: str, right: str) -> bool:
+    """Whether products of these types of 8 bits, summed in int32, have operands of 16 bits."""
+    dot = None if has_tiles(target, left, right, "int32") else dot_product(target, left, right)
+    return dot is not None and dot.left_dtype == "int16"
+
+
 MOST = 32
 """The most products of which one is of use, where convolutions in groups are products of several groups: about how much
 faster products on tiles are than those of widened numbers."""
