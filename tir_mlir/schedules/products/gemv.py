@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,18 @@ from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, ev
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.schedules.products.dequantization import inline_dequantizer, lane_split
-from tir_mlir.schedules.steps import all_or_nothing, place_epilogue
+from tir_mlir.schedules.rows.reduction import reduction
+from tir_mlir.schedules.steps import all_or_nothing, place_epilogue, split_sums
 from tir_mlir.target import Target, chosen
-from tir_mlir.target.work_cost import matrix_cycles, worth_threads
+from tir_mlir.target.work_cost import matrix_cycles, stream_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.schedule.primitives import BlockLike
 
 STREAMS = 8
 """The number of matrix rows read concurrently: enough for prefetching, few enough for registers."""
+MOST_ADDING = 0.05
+"""The part of a thread's time that adding parts of sums may take for threads to share the rows of a matrix."""
 LONG = 512
 """Bytes of a row of the matrix from which on the sum of a vector at its end takes little time."""
 
@@ -36,6 +40,9 @@ def gemv(
 
         for i, k in T.grid(n, k):              i contiguous: C[i..] += 8 rows of the matrix, vectorized over i
             with T.block("C"): C += A * x  ->  k contiguous: 8 vector accumulators at once, reduced to C at the end
+
+    Threads share the results; if these are contiguous and few for the terms, the terms: a thread then reads adjacent
+    memory, and the sums are added at the end.
 
     A matrix that a block computes from fewer bytes, such as packed integers and scales by group, is computed again in
     registers: that block is inlined. The product may also read such arrays itself.
@@ -55,6 +62,9 @@ def gemv(
     loops = loops_by_iter(sch, block)
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
     streams = options.choice("streams", (1, 2, 4, 8, 12, 16), _streams(what, target))
+    if not free and _shares_terms(what, threads):
+        _gemv_of_parts(sch, block, what, target, threads, streams, options, epilogue)
+        return
     if what.matrix.axes[-1] == what.n:
         outer = _vectorize_result(sch, block, what, loops, target, threads, streams, options)
     else:
@@ -62,6 +72,34 @@ def gemv(
     place_epilogue(sch, epilogue, outer)
     if threads > 1:
         sch.parallel(outer)
+
+
+def _shares_terms(what: MatVec, threads: int) -> bool:
+    """Whether threads share the terms of the sums: the matrix is contiguous along the results, so that a thread then
+    reads whole rows of it, in the order of memory, and adding the parts takes little of its time."""
+    n, k = what.extent(what.n), what.extent(what.k)
+    whole = n is not None and k is not None and k % threads == 0 and what.matrix.axes[-1] == what.n
+    if threads == 1 or not whole or any(what.extent(a) != 1 for a in what.around):
+        return False
+    adding = stream_cycles((threads + 1) * (n or 1) * what.bits / 8)
+    return adding <= MOST_ADDING * matrix_cycles((n or 1) * (k or 1) * what.matrix.bits / 8) / threads
+
+
+def _gemv_of_parts(
+    sch: Schedule, block: BlockHandle, what: MatVec, target: Target, threads: int, streams: int, free: Free,
+    epilogue: BlockHandle | None,
+) -> None:  # fmt: skip
+    """Schedule a product whose terms threads share, and the sum of their parts."""
+    part = split_sums(sch, block, what.k, threads)
+    reduction(sch, block, target, threads)
+    place_epilogue(sch, epilogue, sch.get_loops(block)[0])
+    iters, loops = block_info(sch, part).iter_vars, loops_by_iter(sch, part)
+    number, terms = iters[0].name, iters[-1].name
+    extents = {it.name: it.dom.extent for it in iters}
+    product = replace(what, around=(number, *what.around), k=terms, extents=extents)
+    sch.reorder(*(loops[a] for a in (*product.around, product.n, product.k)))
+    _vectorize_result(sch, part, product, loops, target, 1, streams, free)
+    sch.parallel(loops[number])
 
 
 def _streams(what: MatVec, target: Target) -> int:

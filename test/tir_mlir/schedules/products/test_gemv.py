@@ -59,6 +59,16 @@ def test_threads_share_the_result():
     assert "T.parallel" in sch.mod.script()
 
 
+@pytest.mark.parametrize(
+    ("n", "k", "shared"), [(127, 4096, True), (17, 30002, True), (127, 4097, False), (4096, 100, False)]
+)
+def test_threads_share_long_sums_of_rows_of_a_matrix(n, k, shared):
+    """In place of columns, whose parts of the rows are not adjacent."""
+    program = matrix_vector(n, k, turned=True)
+    sch = check(program, [(k, n), (k,), (n,)], lambda a, x: a.T @ x, target=SMALL, threads=2)
+    assert ("C_rf" in sch.mod.script()) == shared and "T.parallel" in sch.mod.script()
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_sizes_known_when_it_runs(turned):
     sch = Schedule(matrix_vector("n", "k", turned=turned))
