@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 from mlir import ir
@@ -187,8 +188,12 @@ class VectorEmitter:
         return LaneNumbers(self.lanes.var, self.index_in_lane, self.width, intervals.enclosing_ranges(op))
 
     def _load_scattered(self, op: ir.Operation, indices: Sequence[Index]) -> ir.Value:
-        """Elements that are not adjacent: gathered where their distances differ, else loaded one by one."""
+        """Elements that are not all adjacent: loaded by equal runs of adjacent ones if these are known, gathered where
+        their distances differ, else loaded one by one."""
         memref, numbers = LoadOp(op).memref, self._numbers(op)
+        run = self._run_length(indices) if self.mask is None else 1
+        if run > 1:
+            return self._load_runs(memref, indices, run)
         uneven = [step(i, self.lanes.var) is None for i in indices]
         if any(uneven) and self.mask is None and may_gather(op, memref) and all(map(numbers.fits, indices)):
             indices_of_lane = [
@@ -198,9 +203,29 @@ class VectorEmitter:
         elements = [self._load_one(memref, indices, k) for k in range(self.width)]
         return vector.from_elements(self._type(op.results[0].type), elements)
 
-    def _load_row(self, memref: ir.Value, indices: Sequence[Index]) -> ir.Value:
+    def _run_length(self, indices: Sequence[Index]) -> int:
+        """The elements of each run of adjacent ones, if all are as long; 1 if a distance of lanes is not constant."""
+        places = [[self.index_in_lane(i, k) for i in indices] for k in range(self.width)]
+        starts = [0]
+        for lane, (here, after) in enumerate(pairwise(places), 1):
+            moves = [(b - a).simplify().as_constant() for a, b in zip(here, after, strict=True)]
+            if None in moves:
+                return 1
+            if moves[-1] != 1 or any(moves[:-1]):
+                starts.append(lane)
+        lengths = {b - a for a, b in pairwise([*starts, self.width])}
+        return lengths.pop() if len(lengths) == 1 else 1
+
+    def _load_runs(self, memref: ir.Value, indices: Sequence[Index], run: int) -> ir.Value:
+        element, lanes = ir.MemRefType(memref.type).element_type, list[ir.Value]()
+        for start in range(0, self.width, run):
+            row = self._load_row(memref, [self.index_in_lane(i, start) for i in indices], run)
+            lanes += ir.Operation.create("vector.to_elements", [element] * run, [row]).results
+        return vector.from_elements(self._type(element), lanes)
+
+    def _load_row(self, memref: ir.Value, indices: Sequence[Index], width: int = 0) -> ir.Value:
         map_, operands = emit_map(indices)
-        type_ = self._type(ir.MemRefType(memref.type).element_type)
+        type_ = ir.VectorType.get([width or self.width], ir.MemRefType(memref.type).element_type)
         return ir.Operation.create("affine.vector_load", [type_], [memref, *operands], {"map": _attr(map_)}).results[0]
 
     def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:

@@ -264,3 +264,21 @@ def scattered(A: T.Buffer((32, 16), "float32"), P: T.Buffer((32,), "int32"), C: 
             with T.block("C"):
                 vi, vj = T.axis.remap("RS", [i, j])
                 C[P[vi], vj] = C[P[vi], vj] + A[vi, vj]
+
+
+# -----
+
+
+# Lanes of known places: runs of adjacent ones are loaded, here the rows of tiles of 2 x 2.
+# CHECK-LABEL: func.func @runs
+# CHECK: %[[FIRST:.*]] = affine.vector_load %arg0[%{{.*}}, 0, 0] : memref<8x2x2xf32>, vector<2xf32>
+# CHECK: %[[SECOND:.*]] = affine.vector_load %arg0[%{{.*}} + 1, 0, 0] : memref<8x2x2xf32>, vector<2xf32>
+# CHECK: %[[ROW:.*]] = vector.from_elements %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : vector<4xf32>
+# CHECK: arith.addf %[[ROW]], %{{.*}} : vector<4xf32>
+@T.prim_func
+def runs(A: T.Buffer((8, 2, 2), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(4):
+        for j in T.vectorized(4):
+            with T.block("B"):
+                v = T.axis.spatial(16, i * 4 + j)
+                B[v] = A[v // 2, 0, v % 2] + T.float32(1)
