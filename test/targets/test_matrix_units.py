@@ -48,15 +48,16 @@ def by_columns(m, n, k):
 def matmul(name, m, n, k):
     """A product in tiles of 2 x 2 x depth, with packed operands and the accumulators of a row of tiles in registers."""
     one = MATRIX_PRODUCTS[name]
-    sch = Schedule(by_rows(m, n, k, one.left, one.right, one.sums))
+    sch = Schedule(by_rows(m, n, k, one.left_dtype, one.dtype, one.sums))
     block = sch.get_block("C")
     left, right = (sch.cache_read(block, name, "global") for name in "AB")
     for packed in (left, right):
-        sch.transform_layout(packed, ("write", 0), lambda i, k: (i // 2, k // one.depth, i % 2, k % one.depth))
+        sch.transform_layout(packed, ("write", 0), lambda i, k: (i // 2, k // one.group, i % 2, k % one.group))
     out = sch.cache_write(block, 0, "local")
+    sch.transform_layout(block, ("write", 0), lambda i, j: (i // 2, j // 2, i % 2, j % 2))
     i_0, i_1 = sch.split(sch.get_loops(block)[0], [None, 2])
     j_0, j_1 = sch.split(sch.get_loops(block)[2], [None, 2])
-    k_0, k_1 = sch.split(sch.get_loops(block)[4], [None, one.depth])
+    k_0, k_1 = sch.split(sch.get_loops(block)[4], [None, one.group])
     sch.reorder(i_0, j_0, k_0, i_1, j_1, k_1)
     sch.reverse_compute_at(out, j_0)
     sch.decompose_reduction(block, k_0)
@@ -82,8 +83,8 @@ def test_the_matrix_product_is_one_instruction(name):
 @pytest.mark.parametrize("name", [n for n in MATRIX_PRODUCTS if "bfloat16" not in n])
 def test_integer_matrix_products_are_exact(name, tmp_path):
     one, (m, n, k) = MATRIX_PRODUCTS[name], SHAPE
-    a = RNG.integers(*NUMBERS[one.left], (m, k)).astype(one.left)
-    b = RNG.integers(*NUMBERS[one.right], (n, k)).astype(one.right)
+    a = RNG.integers(*NUMBERS[one.left_dtype], (m, k)).astype(one.left_dtype)
+    b = RNG.integers(*NUMBERS[one.dtype], (n, k)).astype(one.dtype)
     lib = build(matmul(name, m, n, k), target="neon_i8mm")
     *_, c = run(lib, [a, b, np.zeros((m, n), "int32")], tmp_path, arm())
     np.testing.assert_array_equal(c, a.astype("int32") @ b.T.astype("int32"))
@@ -106,6 +107,46 @@ def test_a_cpu_without_it_is_refused(name):
     (need,) = MATRIX_PRODUCTS[name].needs
     with pytest.raises(BuildError, match=f"the kernel of '{name}' uses {need}, which the target CPU lacks"):
         build(matmul(name, *SHAPE), target="neon_dotprod")
+
+
+def scheduled(m, n, k, dtype="int8", **options):
+    sch = Schedule(widened(m, n, k, dtype, "float32" if dtype == "bfloat16" else "int32", **options))
+    schedules.gemm(sch, "C", target="neon_i8mm", threads=1)
+    return sch
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "options"),
+    [(16, 16, 16, {}), (15, 17, 127, {}), (127, 15, 1, {}), (33, 70, 50, {"left_turned": True, "right_turned": True}),
+     (17, 9, 20, {"batch": 2}), ("m", 17, 24, {})],
+)  # fmt: skip
+def test_products_of_bytes_are_those_of_rows_in_pairs(m, n, k, options):
+    sch = scheduled(m, n, k, **options)
+    assert "matmul_int8_2x2x8_smmla" in sch.mod.script()
+    assert sch.verify()
+
+
+def test_a_step_reads_whole_registers_and_keeps_the_sums():
+    text = build(scheduled(96, 64, 512), target="neon_i8mm").assembly
+    loop = max(re.split(r"\tb\.\w+\t", text), key=lambda part: part.count("smmla"))
+    step = loop[loop.index("smmla") : loop.rindex("smmla") + 5]
+    assert step.count("smmla") == 24
+    assert not re.search(r"\t(str|stp|mov|zip\d|ins)\t", step)
+
+
+@arm().missing
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "n", "k"), [(16, 16, 16), (15, 17, 127), (127, 70, 50)])
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16"])
+def test_scheduled_products_equal_numpy(m, n, k, dtype, tmp_path):
+    """Of small integers, which bfloat16 holds: no rounding."""
+    a, b = (RNG.integers(-8, 9, s) for s in ((m, k), (k, n)))
+    values = [x.astype("int8") for x in (a, b)]
+    if dtype == "bfloat16":
+        values = [(x.astype("float32").view("uint32") >> 16).astype("uint16") for x in (a, b)]
+    sums = np.zeros((m, n), "float32" if dtype == "bfloat16" else "int32")
+    *_, c = run(build(scheduled(m, n, k, dtype), target="neon_i8mm"), [*values, sums], tmp_path, arm())
+    np.testing.assert_array_equal(c, a @ b)
 
 
 def test_a_wider_step_is_no_match():
@@ -133,7 +174,7 @@ def test_products_of_bytes_use_the_dot_product(cpu, instruction):
 
 
 @pytest.mark.parametrize("cpu", [target.NEON_I8MM, target.NEOVERSE_V1])
-def test_unsigned_bytes_by_signed_ones_have_a_dot_product(cpu):
+def test_unsigned_bytes_by_signed_ones_are_not_shifted(cpu):
     sch = Schedule(
         parse("""
 @T.prim_func
@@ -148,7 +189,7 @@ def main(A: T.Buffer((24, 48), "uint8"), B: T.Buffer((48, 64), "int8"), C: T.Buf
     )
     schedules.gemm(sch, "C", target=cpu, threads=1)
     assert sch.verify()
-    assert re.search(r"sudot\tv\d+\.4s, v\d+\.16b, v\d+\.4b\[0\]", build(sch, target=cpu).assembly)
+    assert re.search(r"usmmla\tv\d+\.4s, v\d+\.16b, v\d+\.16b", build(sch, target=cpu).assembly)
 
 
 @arm().missing

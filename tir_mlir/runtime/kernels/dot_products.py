@@ -120,6 +120,7 @@ class Dot:
     needs: the required instruction sets.
     left: the type of A, if it is not `dtype`.
     slow: instruction sets of CPUs on which it is slower than widened operands.
+    rows: of A at once, whose elements all lanes share.
     unpacked: B is in registers, where it is unpacked from fewer bits.
     widening: B is widened to the type of A in registers: the multiplies whose place that takes, a register of B.
     """
@@ -136,6 +137,7 @@ class Dot:
     slow: tuple[str, ...] = ()
     unpacked: bool = False
     widening: float | None = None
+    rows: int = 1
 
     @property
     def left_dtype(self) -> str:

@@ -128,6 +128,37 @@ def copy_rows(sch: Schedule, packed: BlockHandle, what: Contraction, group: int,
         sch.parallel(rows)
 
 
+def pack_row_groups(
+    sch: Schedule, packed: BlockHandle, what: Contraction, height: int, group: int, threads: int
+) -> None:
+    """Pack the left operand into panels of `height` rows; within a panel, by groups of the reduction."""
+    m, k = what.m, what.k
+    lay_out(
+        sch, packed, what.left, what, lambda pos: (pos(m) // height, pos(k) // group, pos(m) % height, pos(k) % group)
+    )  # fmt: skip
+    loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
+    (i_0, i_1), (k_0, k_1) = sch.split(loops[m], [None, height]), sch.split(loops[k], [None, group])
+    in_rows = what.left.axes[-1] == k
+    sch.reorder(i_0, k_0, *((i_1, k_1) if in_rows else (k_1, i_1)))
+    sch.unroll(i_1 if in_rows else k_1)
+    if _is_full(what, *((k, group) if in_rows else (m, height))):
+        sch.vectorize(k_1 if in_rows else i_1)
+    if threads > 1:
+        sch.parallel(i_0)
+
+
+def lay_out_tile(sch: Schedule, block: BlockHandle, what: Contraction, rows: int, columns: int) -> None:
+    """Lay out the sums of a block in tiles of rows x columns, each adjacent."""
+    (axes,) = (region.axes for region in block_info(sch, block).writes)
+    m, n = axes.index((what.m,)), axes.index((what.n,))
+
+    def layout(*index: IntExpr) -> tuple:
+        others, (i, j) = [x for d, x in enumerate(index) if d not in (m, n)], (index[m], index[n])
+        return (*others, i // rows, j // columns, i % rows, j % columns)
+
+    sch.transform_layout(block, ("write", 0), layout, assume_injective_transform=True)
+
+
 def pack_groups(sch: Schedule, packed: BlockHandle, what: Contraction, width: int, group: int, threads: int) -> None:
     """Pack the right operand into panels of `width` columns; within a panel, by groups of the reduction."""
     lay_out_groups(sch, packed, what, width, group)

@@ -59,6 +59,7 @@ class Tiles:
 class StepCost:
     """A step of the sum in a register tile.
 
+    height: rows of the result in a vector of sums, which count as one row.
     held: registers that a vector of the right operand takes beside its sums; spare: others.
     most_rows, most_vectors, most_sums: limits of tiles.
     padded: whether the last tiles are as large as all.
@@ -66,6 +67,7 @@ class StepCost:
     prefers: among tiles whose costs are at most `alike` times the least one.
     """
 
+    height: int = 1
     held: int = 1
     spare: int = 1
     most_rows: int = STREAMS
@@ -106,7 +108,7 @@ def register_tile(
     `masked`: only tiles whose width is a power of two: masked vectors have such widths. `exact`: the same, and rows
     that divide m. `panel`: only tiles of this width, if any has it.
     """
-    m, n = m or LARGE, n or LARGE
+    m, n = ceil((m or LARGE) / step.height), n or LARGE
     shapes = [(r, v) for v in range(1, step.most_vectors + 1) for r in range(1, step.most_rows + 1)]
     shapes = [s for s in shapes if step.fits(*s, target) and (s[1] in (1, 2, 4) or not (masked or exact))]
     shapes = [s for s in shapes if not exact or m % s[0] == 0]
@@ -114,14 +116,14 @@ def register_tile(
     costs = {s: step.total(*s, m, n, lanes) for s in shapes}
     good = [s for s, cost in costs.items() if cost <= step.alike * min(costs.values())]
     rows, vectors = min(good, key=lambda s: (*step.prefers(*s), costs[s]))
-    return RegisterTile(rows, vectors, _why(rows, vectors, lanes, step, target))
+    return RegisterTile(rows * step.height, vectors, _why(rows, vectors, lanes, step, target))
 
 
 def _why(rows: int, vectors: int, lanes: int, step: StepCost, target: Target) -> str:
     sums, loads = rows * vectors, rows + vectors
     limit = "multiply-adds" if sums >= max(loads, LATENCY) else "loads" if loads >= LATENCY else "the latency of a sum"
     kept = f"{sums} vectors of sums in {target.registers} registers"
-    return f"tile of {rows} x {vectors * lanes}: {kept}, {loads} loads a step, limit: {limit}"
+    return f"tile of {rows * step.height} x {vectors * lanes}: {kept}, {loads} loads a step, limit: {limit}"
 
 
 def room(target: Target, level: str) -> int:

@@ -38,6 +38,18 @@ def test_a_product_of_bfloat16(rows, turned, bias):
     assert packed.verify()
 
 
+@pytest.mark.parametrize(("dtype", "instruction"), [("int8", "smmla"), ("bfloat16", "bfmmla")])
+def test_a_product_of_rows_in_pairs(dtype, instruction):
+    sch, cpu = Schedule(dense(21, 96, 40, dtype=dtype, bias=True)), named("neon_i8mm")
+    made = schedules.prepack(sch, "main", ["W"], cpu, 1)["W"]
+    assert made.shape[-1] == (8 if dtype == "int8" else 4)
+    packed = Schedule(sch.mod)
+    assert schedules.auto(packed, cpu, 1)["T_matmul"] == "gemm"
+    text = packed.mod.script()
+    assert instruction in text and "W_global" not in text
+    assert packed.verify()
+
+
 def test_panels_of_groups_of_an_array():
     weight = np.arange(8 * 6).reshape(8, 6).astype("uint16")
     made = WeightPanels("W", (8, 6), "bfloat16", 0, (1,), 4, 2)
