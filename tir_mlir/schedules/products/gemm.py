@@ -207,7 +207,9 @@ def _float_gemm(
     epilogue: BlockHandle | None,
 ) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
-    parts = 1 if packed is not None or free else num_parts(what, target, threads)
+    parts = (
+        1 if packed is not None or free else num_parts(what, target, threads, _shares_columns(what, target, threads))
+    )
     if parts > 1:
         _gemm_of_parts(sch, block, what, target, threads, parts, epilogue)
         return None
@@ -328,6 +330,16 @@ def _tiled_gemm(
         give_reasons(sch, what.out, () if free else plan.why)
         Gemm(sch, block, what, plan, target, threads, packed, free, epilogue).run()
     return result
+
+
+def _shares_columns(what: Contraction, target: Target, threads: int) -> bool:
+    """Whether threads share the columns of a product, not its rows."""
+    m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
+    if sums_in_place(what) or (reads_in_place(what) and (m or LARGE) <= THIN):
+        return True
+    plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)
+    whole = target.registers >= MANY_REGISTERS or _pays_off_by_panels(what, plan, target, threads)
+    return whole and panels(what, target, threads).by_columns
 
 
 def _pays_off_by_panels(what: Contraction, plan: Tiles, target: Target, threads: int) -> bool:

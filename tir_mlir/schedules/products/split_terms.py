@@ -9,6 +9,7 @@ from tir_mlir.prediction.cores import WAITED, core_or_typical
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
+from tir_mlir.schedules.products.packing import exceeds_l2, packs_right
 from tir_mlir.schedules.products.tile_sizes import tiles
 from tir_mlir.schedules.steps import split_sums
 from tir_mlir.target import Target
@@ -20,8 +21,9 @@ GAIN = 0.98
 """The most cycles, of those without parts, for which sums are computed in parts."""
 
 
-def num_parts(what: Contraction, target: Target, threads: int) -> int:
+def num_parts(what: Contraction, target: Target, threads: int, by_columns: bool) -> int:
     """The parts in which threads compute the sums of a product, all of one length; 1: they share rows or columns.
+    by_columns: whether threads without parts share columns, not rows.
 
     A thread that shares rows reads all columns from the last cache, and the rows may be too few tiles for all; one that
     shares terms reads its part of both operands, and the sums are added then.
@@ -30,8 +32,10 @@ def num_parts(what: Contraction, target: Target, threads: int) -> int:
     plain = all(x.dtype == what.dtype and not x.dequantized and not x.panel for x in (what.left, what.right))
     if threads == 1 or m is None or n is None or k is None or not (plain and what.is_unbatched):
         return 1
+    if exceeds_l2(what, target):  # tiles of the result would be prefetched, in the part of another thread, too
+        return 1
     parts = max((p for p in range(1, min(threads, k // TERMS) + 1) if k % p == 0), default=1)
-    whole, split = _shared_cycles(what, target, threads, m, n, k), _split_cycles(what, target, threads, parts, m * n)
+    whole, split = _shared_cycles(what, target, threads, by_columns), _split_cycles(what, target, threads, parts)
     return parts if parts > 1 and split <= GAIN * whole else 1
 
 
@@ -56,21 +60,23 @@ def product_of_parts(
     )  # fmt: skip
 
 
-def _shared_cycles(what: Contraction, target: Target, threads: int, m: int, n: int, k: int) -> float:
-    """The cycles of a product whose rows or columns threads share, the better of both."""
+def _shared_cycles(what: Contraction, target: Target, threads: int, by_columns: bool) -> float:
+    """The cycles of a product whose rows or columns threads share. If it is the rows, the right operand may be packed
+    as a whole, and read again by all."""
+    m, n, k = (what.extent(a) or 1 for a in (what.m, what.n, what.k))
     plan, size = tiles(m, n, k, what.bits, target, threads), what.bits // 8
     rows, columns = ceil(m / plan.mr), ceil(n / plan.nr)
-    return min(
-        _cycles(what, target, threads, rows, (ceil(rows / threads) * plan.mr + n) * k * size),
-        _cycles(what, target, threads, columns, (ceil(columns / threads) * plan.nr + m) * k * size),
-    )
+    if by_columns:
+        return _cycles(what, target, threads, columns, (ceil(columns / threads) * plan.nr + m) * k * size)
+    copied = 2 * n * k * size // threads if packs_right(what, plan, target) else 0
+    return _cycles(what, target, threads, rows, (ceil(rows / threads) * plan.mr + n) * k * size + copied)
 
 
-def _split_cycles(what: Contraction, target: Target, threads: int, parts: int, results: int) -> float:
+def _split_cycles(what: Contraction, target: Target, threads: int, parts: int) -> float:
     """The cycles of a product whose terms threads share, and of adding the parts."""
     m, n, k = (what.extent(a) or 1 for a in (what.m, what.n, what.k))
     size = what.bits // 8
-    adding = stream_cycles((parts + 1) * results * size)
+    adding = stream_cycles((parts + 1) * m * n * size)
     sharing = worth_threads(adding, threads)
     read = (m + n) * k // parts * size
     return _cycles(what, target, threads, parts, read) + adding / sharing + region_cycles(sharing)

@@ -1,6 +1,7 @@
 """Threads share the terms of products of few rows and columns."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ RNG = np.random.default_rng(5)
 
 def parts(m, n, k, threads=16, target="haswell", dtype="float32"):
     sch = Schedule(product(m, n, k, dtype))
-    return num_parts(contraction(sch, "C"), named(target), threads)
+    return num_parts(contraction(sch, "C"), named(target), threads, False)
 
 
 def shares_terms(sch):
@@ -40,7 +41,9 @@ def test_products_of_parts(m, n, turned, target):
     schedules.gemm(sch, "C", target=target, threads=4)
     assert shares_terms(sch)
     a, b, c = numbers(m, k), numbers(k, n), np.full((m, n), 99, "float32")
-    build(sch)(a, b.T.copy() if turned else b, c)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*runs serially")
+        build(sch)(a, b.T.copy() if turned else b, c)
     np.testing.assert_array_equal(c, a @ b)
 
 
@@ -61,7 +64,8 @@ def test_an_epilogue_follows_the_sum_of_the_parts():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "expected"), [((64, 64, 4096), 16), ((127, 127, 4096), 16), ((64, 64, 4097), 1), ((1024, 1024, 1024), 1)]
+    ("sizes", "expected"),
+    [((64, 64, 4096), 16), ((127, 127, 4096), 16), ((64, 64, 4097), 1), ((512, 512, 8192), 1), ((1024, 1024, 1024), 1)],
 )
 def test_number_of_parts(sizes, expected):
     assert parts(*sizes) == expected
