@@ -56,7 +56,7 @@ from tir_mlir.passes.lower.vector.gathers import (
     may_gather,
     to_32_bits,
 )
-from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous, lane_stride
+from tir_mlir.passes.lower.vector.legality import VectorizableLoop, has_adjacent_elements, is_contiguous, lane_stride
 from tir_mlir.passes.lower.vector.reductions import Accumulator
 
 
@@ -191,7 +191,7 @@ class VectorEmitter:
         """Elements that are not all adjacent: loaded by equal runs of adjacent ones if these are known, gathered where
         their distances differ, else loaded one by one."""
         memref, numbers = LoadOp(op).memref, self._numbers(op)
-        run = self._run_length(indices) if self.mask is None else 1
+        run = self._run_length(indices) if self.mask is None and has_adjacent_elements(memref) else 1
         if run > 1:
             return self._load_runs(memref, indices, run)
         uneven = [step(i, self.lanes.var) is None for i in indices]

@@ -251,11 +251,16 @@ def _is_partitioned(column: list[Index], lanes: VectorizableLoop) -> bool:
 
 def is_contiguous(lanes: VectorizableLoop, memref: ir.Value, indices: Sequence[Index]) -> bool:
     """Whether adjacent lanes access adjacent elements."""
-    strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     steps = [lanes.step(i) for i in indices]
+    return has_adjacent_elements(memref) and steps[-1:] == [1] and all(s == 0 for s in steps[:-1])
+
+
+def has_adjacent_elements(memref: ir.Value) -> bool:
+    """Whether the elements of a row are adjacent in memory."""
     if is_padded(memref):
-        return has_contiguous_rows(memref) and bool(steps) and steps[-1] == 1 and not any(steps[:-1])
-    return bool(steps) and strides[-1] == 1 and steps[-1] == 1 and not any(steps[:-1]) and None not in steps
+        return has_contiguous_rows(memref)
+    strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
+    return bool(strides) and strides[-1] == 1
 
 
 def lane_stride(lanes: VectorizableLoop, memref: ir.Value, indices: Sequence[Index]) -> int | None:
