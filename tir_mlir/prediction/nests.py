@@ -67,16 +67,22 @@ _Owned = Sequence[tuple[CodePiece, Sequence[LoopNest]]]
 
 
 def _nests_of(piece: CodePiece, nests: Sequence[LoopNest]) -> list[LoopNest]:
-    """The nests whose code a loop may be; if it is counted, those of which it is the most similar."""
-    found = {nest: _unroll_factor(nest, piece) for nest in nests if piece.loops and piece.counted}
-    found = {nest: unrolled for nest, unrolled in found.items() if unrolled}
-    least = min(found.values(), default=0.0)
-    return [nest for nest, unrolled in found.items() if not piece.known or unrolled == least]
+    """The nests whose code a loop may be; if it is counted, those of which it is the most similar: by its trip count,
+    or, if a branch may skip it, by how often they run."""
+    found = [nest for nest in nests if piece.loops and piece.counted and _runs(nest, piece)]
+    if not piece.known:
+        return found
+    far = {nest: _unroll_factor(nest, piece) if piece.certain else _distance(piece, nest) for nest in found}
+    return [nest for nest in found if far[nest] == min(far.values())]
 
 
 def _scale(nest: LoopNest, own: _Owned) -> float:
-    """The iterations of a nest by those that were counted of its code."""
-    return nest.runs / sum(piece.executions * _unroll_factor(nest, piece) for piece, nests in own if nest in nests)
+    """The iterations of a nest that no exact count has, by those that were counted of the rest of its code."""
+    counts = {True: 0.0, False: 0.0}
+    for piece, nests in own:
+        if nest in nests:
+            counts[piece.certain and piece.known] += piece.executions * _unroll_factor(nest, piece)
+    return max(0.0, nest.runs - counts[True]) / counts[False]
 
 
 def _executed_part(piece: CodePiece, mine: Sequence[LoopNest], own: _Owned) -> float:

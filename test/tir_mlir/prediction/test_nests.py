@@ -39,6 +39,18 @@ def test_what_a_branch_may_skip_runs_what_is_left():
     assert part.executions == RUNS / 4 / 3
 
 
+def test_counted_code_is_of_the_loop_that_runs_as_often():
+    rows = LoopNest(("i",), (50,))  # 25 iterations are a half of these, too
+    one = piece(25, 175 * 14 * 11 / 7, True, certain=False)
+    nests = [rows, LoopNest(("k", "j", "i"), (175, 14, 11))]
+    assert with_runs_of_nests([one], nests) == [one]
+
+
+def test_what_is_counted_exactly_is_no_part_of_what_is_not():
+    _, rest = with_runs_of_nests([piece(288, RUNS * 0.75, True), piece(288, 30.0, False)], NESTS)
+    assert rest.executions == RUNS / 4
+
+
 def test_what_is_counted_or_is_no_loop_of_the_program_stays():
     for one in (piece(144, 10.0, True), piece(100, 10.0, False)):
         assert with_runs_of_nests([one], NESTS) == [one]
