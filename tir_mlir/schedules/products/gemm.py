@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import TYPE_CHECKING
@@ -125,8 +125,9 @@ def gemm(
     products = prod(what.extent(a) or LARGE for a in what.batch)
     threads = options.threads(_threads(what, target, threads))
     if threads > 1 and _even_shares(products, threads):
+        outs = {str(w) for b in (block, epilogue) if b is not None for w in block_info(sch, b).writes}
         packing = gemm(sch, block, target, 1, packed, free, epilogue)
-        parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
+        parallelize(sch, _loops_that_write(sch, outs)[: len(what.batch)], threads)  # instructions replace the block
         return packing
     batched = all(a in x.axes for a in what.batch for x in (what.left, what.right))
     unit = tile_unit(what, target) if packed is None and batched else None  # its operands are packed in the call
@@ -356,6 +357,12 @@ def _pays_off_by_panels(what: Contraction, plan: Tiles, target: Target, threads:
 def _refuse_packed(packed: str | None, why: str) -> None:
     if packed is not None:
         raise ScheduleError(f'packed="{packed}": {why}')
+
+
+def _loops_that_write(sch: Schedule, buffers: Collection[str]) -> list[LoopHandle]:
+    """The loops around a block that writes one of these buffers."""
+    blocks = sch.get_child_blocks(sch.get_block("root", sch.func_working_on))
+    return sch.get_loops(next(b for b in blocks if any(str(w) in buffers for w in block_info(sch, b).writes)))
 
 
 def _even_shares(products: int, threads: int) -> bool:

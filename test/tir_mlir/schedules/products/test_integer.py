@@ -171,6 +171,21 @@ def test_a_batch():
     check(widened(17, 18, 19, batch=3), a, b, wide(a, b), threads=1)
 
 
+@pytest.mark.parametrize(
+    ("target", "instruction"),
+    [("avx2", "dot_int16_8x2"), ("sapphire_rapids", "amx_tdpbssd"), ("neoverse_v1", "matmul_int8_2x2x8")],
+)
+def test_threads_take_whole_products_of_a_batch(target, instruction):
+    sch = Schedule(widened(256, 256, 256, batch=4))
+    schedules.gemm(sch, "C", target=target, threads=2)
+    assert "in T.parallel(4)" in sch.mod.script() and instruction in sch.mod.script()
+
+
+def test_products_of_a_batch_on_threads_are_exact():
+    a, b = arrays("int8", (4, 70, 100), (4, 100, 65))
+    assert "in T.parallel(4)" in check(widened(70, 65, 100, batch=4), a, b, wide(a, b), target=SHARED, threads=2)
+
+
 @pytest.mark.nightly
 def test_sizes_known_when_it_runs():
     """A sum over nothing writes nothing: the tiles want to know that there is something to sum."""
