@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import ROOT
+from project.test_layers import syntax
 
 from tir_mlir.graph.operators import OPERATORS
 
@@ -45,7 +46,7 @@ def lists(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
 def test_no_other_file_lists_operators():
     wrong = []
     for path in sources():
-        for line, words in lists(ast.parse(path.read_text(encoding="utf-8"))):
+        for line, words in lists(syntax(path)):
             names = [word for word in words if word in OPERATORS]
             if names == REDUCTIONS.get(str(path.relative_to(ROOT))):
                 continue

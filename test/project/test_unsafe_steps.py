@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from harness import ROOT
+from project.test_layers import syntax
 
 LIBRARY = ("tir_mlir/schedules", "tir_mlir/tune", "tir_mlir/graph", "tir_mlir/topi", "tir_mlir/te")
 PROVED = {("tir_mlir/schedules/operand_types.py", "store_as")}
@@ -15,7 +16,7 @@ def _unsafe_steps():
     """The calls of `unsafe_*` primitives, by file and function."""
     for folder in LIBRARY:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for function in ast.walk(ast.parse(path.read_text())):
+            for function in ast.walk(syntax(path)):
                 if isinstance(function, ast.FunctionDef):
                     names = [n.attr for n in ast.walk(function) if isinstance(n, ast.Attribute)]
                     names += [n.value for n in ast.walk(function) if isinstance(n, ast.Constant)]

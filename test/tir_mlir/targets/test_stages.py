@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 from harness import ROOT
 from programs import gpu_programs
+from project.test_layers import syntax
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
@@ -62,8 +63,8 @@ def test_only_targets_are_asked_for_their_class():
         place = path.relative_to(ROOT)
         if "/target/" in str(place) or "/targets/" in str(place):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+        for node in ast.walk(syntax(path)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
                 names = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
                 wrong += [f"{place}:{node.lineno}"] * bool(names & KINDS)
     assert not wrong
