@@ -44,7 +44,7 @@ quick: lint lit  ## before every commit: lint, FileCheck tests, each quick Pytho
 	$(PYTEST) --tier quick
 
 check: lint lit  ## all checks before a merge; at most fifteen minutes on two cores
-	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 10 --graphs 2 --code 20 --kernels 40 --inputs 60 --thorough --seed 0'
+	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 8 --graphs 2 --code 12 --kernels 24 --inputs 40 --thorough --seed 0'
 	$(PYTEST)
 	@$(MAKE) --no-print-directory cpus
 
