@@ -53,9 +53,6 @@ FEW = {
     "tir_mlir/tune/spaces/": 1,
     "tir_mlir/topi/": 1,
     "tir_mlir/graph/transforms/": 1,
-    "tir_mlir/graph/device/": 1,
-    "tir_mlir/accel/": 1,
-    "passes/lower/gpu/": 1,
     "fuzz/test_planted_rules.py": 2,
 }
 """Folders and files whose tests build programs for each parameter set: how many sets of a test run before a merge."""

@@ -33,12 +33,12 @@ _LONG_TUTORIALS = ("amx", "attention", "gpt", "mlp", "resnet", "tuning")
 NIGHTLY = (
     "docs/gallery.md",
     *(f"docs/guides/{n}.md" for n in ("import-models", "low-precision", "models", "offload", "tuning")),
-    *(f"docs/gpu/{n}.md" for n in ("attention", "eight-steps", "models")),
+    "docs/gpu/models.md",
     "docs/machines/bring-up.md",
     *(f"docs/programs/{n}.md" for n in ("attention", "depthwise", "images", "sequences")),
     *(f"docs/tutorials/{n}.md" for n in _LONG_TUTORIALS),
 )
-"""Pages that search for schedules, or build several models or kernels: seconds each."""
+"""Pages that search for schedules, or build several models: seconds each."""
 OWN_CACHE = ("docs/guides/build.md",)
 """Pages that copy the whole cache, which is as large as its user made it."""
 WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]

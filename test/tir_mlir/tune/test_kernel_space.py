@@ -53,8 +53,8 @@ def test_a_gpu_that_is_not_there_is_named():
 
 @pytest.mark.skipif(CUDA("sm_80").hindrance is None, reason="there is a GPU, which measures")
 def test_without_a_gpu_times_are_predicted_and_said_to_be(tmp_path):
-    product = program("A:64x16 B:16x64 C:64x64", each(
-        "C i:64 j:64 k:16R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"
+    product = program("A:128x32 B:32x128 C:128x128", each(
+        "C i:128 j:128 k:32R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"
     ))  # fmt: skip
     with pytest.warns(TuneWarning, match="times are predicted for A100, nothing was measured"):
         best = tune.tune(product, target="sm_80", trials=3, seed=0, builders=2, work_dir=tmp_path)

@@ -23,7 +23,6 @@ def triangle(a: T.handle, b: T.handle):
                 B[vi] = B[vi] + A[vi, vj]
 
 
-@pytest.mark.nightly
 def test_a_product_of_any_size():
     sch = Schedule(product("m", "n", "k"))
     schedules.gemm(sch, "C", threads=2)
