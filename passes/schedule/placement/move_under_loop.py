@@ -15,6 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
+    Buffer,
     Constraint,
     Index,
     Iter,
@@ -33,7 +34,16 @@ from tir_mlir.dialect.ir.op_views import AffineIfOp, AffineParallelOp, isa
 from tir_mlir.dialect.presburger import dim_type, intervals, only_where, question, sets
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains
-from tir_mlir.passes.schedule.legality import consumers, full_iters, nest_top, producers, runs_before, scope_of
+from tir_mlir.passes.schedule.legality import (
+    consumers,
+    full_iters,
+    nest_top,
+    producers,
+    reads_of,
+    runs_before,
+    scope_of,
+    writes_of,
+)
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, shared_loops
 from tir_mlir.passes.schedule.placement.final_values import first_iteration, runs_now
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan
@@ -42,6 +52,7 @@ from tir_mlir.passes.schedule.registry import check, refuse, warn_serial
 
 def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operation, keep_units: bool) -> None:
     """Move a block out of its nest to before `anchor`, under loops ax0, ax1, ... over the spans."""
+    _move_allocations(block, anchor)
     number = block.id
     stop = scope_of(block).op
     top = nest_top(block)
@@ -78,6 +89,17 @@ def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operati
     if left_out(Block(moved)):  # the guard was there before the move
         shrink_domains(Block(moved))
     _erase_empty_nest(top, stop)
+
+
+def _move_allocations(block: Block, anchor: ir.Operation) -> None:
+    """Move allocations of the block's buffers that follow the nest of `anchor` to before it."""
+    for buffer in [*reads_of(block), *writes_of(block)]:
+        made = Buffer(buffer).root.value.owner
+        if isinstance(made, ir.Block):  # a parameter
+            continue
+        nest = walk.child_towards(parent_op(made), anchor)
+        if walk.position(made) > walk.position(nest):
+            edit.move_before(made, nest)
 
 
 def _erase_empty_nest(top: ir.Operation, stop: ir.Operation) -> None:

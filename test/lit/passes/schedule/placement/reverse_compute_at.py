@@ -1,7 +1,11 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' | FileCheck %s
 # RUN: tir-opt %S/../Inputs/partial_sums.py --split-input-file --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' 2>&1 | FileCheck %S/../Inputs/partial_sums.py
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
+# RUN: tir-opt %S/../Inputs/alloc_between_copies.mlir -p 'tir-reverse-compute-at{block=B loop=Y:i}' | FileCheck %s --check-prefix=ALLOC
 
+# The buffer of the block that moves is there before the loop.
+# ALLOC: memref.alloc() {{.*}}"B"
+# ALLOC: affine.for
 
 # INIT: error: {{.*}}block "Y" is in an init region; only blocks of a body can move
 # CHECK-LABEL: def rows(
