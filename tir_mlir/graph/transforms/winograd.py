@@ -36,27 +36,28 @@ def winograd(graph: Graph, target: Target | str = "llvm", threads: int | None = 
     4 results of a channel then take 16 multiplications instead of 36, and sums of pixels and of products beside them.
     The transformed weights are computed once and are 16 / 9 as large. In exact arithmetic results are the same; in
     float32 errors are relative to the largest number of a tile, and a pixel that is infinite or not a number makes all
-    results of its tiles so. Only of float32 images of known, even sizes and many channels, and weights that are not
-    widened; other convolutions remain, and those whose rows of tiles are too few for the threads.
+    results of its tiles so. Only float32 images of known, even sizes and of many channels are computed so, with weights
+    that are not widened, and only if there are enough rows of tiles for the threads; other convolutions remain.
     (Lavin, Gray 2016: Fast algorithms for convolutional neural networks.)
 
         lv = R.nn.conv2d(x, w,                     lv = R.nn.winograd_tiles(R.nn.pad(x))        (4, 4, 1, 28, 28, 64)
                          data_layout="NHWC",  ->   lv1 = R.matmul(lv, w1, out_dtype="int32")    as (16, 784, 64)
                          out_dtype="int32")        lv2 = R.nn.winograd_results(lv1, size=[56, 56])
 
-    Convolutions of bytes are so where the target multiplies them as words and half of L3 holds the sums of the tiles
-    and their products: exact, as words hold the sums, and weights are four times as large until the result.
+    So are convolutions of bytes where the target multiplies them as words, and half of L3 holds the sums of the tiles
+    and their products. They are exact: words hold the sums, and results are divided by four, as weights are four times
+    as large.
     """
     cpu = chosen(target)
     with enter_context():
         calls = [call for call, _ in Rewriter(graph).calls(_LAST)]
         if not any(_width(call, cpu, threads) or _is_of_bytes(call, cpu) for call in calls):
             return graph
-    return clean(apply_rules(graph, [Rule(_LAST, lambda call, _: _tiled(call, cpu, threads))]))
+    return clean(apply_rules(graph, [Rule(_LAST, lambda call, _: _product_of_tiles(call, cpu, threads))]))
 
 
-def _tiled(call: NodeCall, target: Target, threads: int | None) -> ir.Value | None:
-    """See `winograd`."""
+def _product_of_tiles(call: NodeCall, target: Target, threads: int | None) -> ir.Value | None:
+    """A convolution by the algorithm, see `winograd`; None if it remains."""
     if _is_of_bytes(call, target):
         return _product_of_bytes(call)
     width = _width(call, target, threads)
