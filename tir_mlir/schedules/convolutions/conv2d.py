@@ -189,6 +189,7 @@ class Conv2d:
         return WAITED["L3"] * (self._size_of_columns() or 0) / core_or_typical(self.target).l3_each(self.threads)
 
     def _row_tiles(self) -> int | None:
+        """The tiles of all rows of the product."""
         rows = self.what.size(self.what.rows)
         return None if rows is None else ceil(rows / self.plan.mr)
 

@@ -208,12 +208,11 @@ def _float_gemm(
     epilogue: BlockHandle | None,
 ) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
-    parts = (
-        1 if packed is not None or free else num_parts(what, target, threads, _shares_columns(what, target, threads))
-    )
-    if parts > 1:
-        _gemm_of_parts(sch, block, what, target, threads, parts, epilogue)
-        return None
+    if packed is None and not free:
+        parts = num_parts(what, target, threads, _shares_columns(what, target, threads))
+        if parts > 1:
+            _gemm_of_parts(sch, block, what, target, threads, parts, epilogue)
+            return None
     if packed is None and _dequantizes_in_registers(sch, what, producers):
         _dequantized_gemm(sch, block, what, producers[-1], target, threads, free, epilogue)
         return None

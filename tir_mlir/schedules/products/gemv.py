@@ -41,8 +41,7 @@ def gemv(
         for i, k in T.grid(n, k):              i contiguous: C[i..] += 8 rows of the matrix, vectorized over i
             with T.block("C"): C += A * x  ->  k contiguous: 8 vector accumulators at once, reduced to C at the end
 
-    Threads share the results; if these are contiguous and few for the terms, the terms: a thread then reads adjacent
-    memory, and the sums are added at the end.
+    Threads share the results, or the terms of few results that are contiguous: each then reads adjacent memory.
 
     A matrix that a block computes from fewer bytes, such as packed integers and scales by group, is computed again in
     registers: that block is inlined. The product may also read such arrays itself.
@@ -56,9 +55,7 @@ def gemv(
     what = matrix_vector(sch, block)
     if inline_dequantizer(sch, block, what.matrix):
         what = matrix_vector(sch, block)
-    elements = (what.extent(what.n) or LARGE) * (what.extent(what.k) or LARGE)
-    size = elements * max(what.matrix.bits, what.bits) / 8  # shorter types take the time of widening them
-    threads = options.threads(worth_threads(matrix_cycles(size), threads or target.cores))
+    threads = options.threads(_threads_worth_starting(what, threads or target.cores))
     loops = loops_by_iter(sch, block)
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
     streams = options.choice("streams", (1, 2, 4, 8, 12, 16), _streams(what, target))
@@ -72,6 +69,13 @@ def gemv(
     place_epilogue(sch, epilogue, outer)
     if threads > 1:
         sch.parallel(outer)
+
+
+def _threads_worth_starting(what: MatVec, threads: int) -> int:
+    """The number of threads that the product takes: one where starting others takes longer than they save."""
+    elements = (what.extent(what.n) or LARGE) * (what.extent(what.k) or LARGE)
+    size = elements * max(what.matrix.bits, what.bits) / 8  # shorter types take the time of widening them
+    return worth_threads(matrix_cycles(size), threads)
 
 
 def _shares_terms(what: MatVec, threads: int) -> bool:
