@@ -1,8 +1,8 @@
 """The cores that speed is predicted for: widths, caches' rates, and where LLVM's model of one is wrong.
 
 Rates of caches are what one core sustains, rounded, from the makers' optimization manuals and public measurements
-(uops.info, Chips and Cheese); those of Zen 4, of L3 of Emerald Rapids, and of DRAM of Zen 3 are measured. A rate of
-DRAM is a core's share of a server's memory. What cores share are a socket's numbers of the makers, and for DRAM four
+(uops.info, Chips and Cheese); those of Zen 1 and 4, of L3 of Emerald Rapids, and of DRAM of Zen 3 are measured. A rate
+of DRAM is a core's share of a server's memory. What cores share are a socket's numbers of the makers, and for DRAM four
 fifths of the rate of its channels.
 """
 
@@ -93,6 +93,24 @@ _AMX: dict[str, tuple[str, float]] = {
     r"^tilestore": ("stores", 16.0),
 }
 
+_HALF_WIDTHS: dict[str, tuple[str, float]] = {
+    r"^vmaskmov.*%ymm.*\)$": ("stores", 12.0),
+    r"^vmaskmov.*\)$": ("stores", 6.0),
+    r"^vmaskmov.*%ymm": ("loads", 10.0),
+    r"^vmaskmov": ("loads", 6.0),
+    r"%ymm\d+,\s*-?\w*\([^)]*\)$": ("stores", 2.0),
+    r"%xmm\d+,\s*-?\w*\([^)]*\)$": ("stores", 1.0),
+    r"^vcvtph2ps\t.*\(.*%ymm": ("conversions", 3.0),
+    r"^v(cvt|round).*%ymm": ("conversions", 2.0),
+    r"^vperm(d|ps)\b": ("shuffles", 4.0),
+    r"^vperm(q|pd)\b": ("shuffles", 2.0),
+    r"^vblendp.*%ymm": ("shuffles", 1.0),
+    r"^v(div|sqrt)p.*%ymm": ("arithmetic", 8.0),
+    r"^(?!vp?broadcast|vpmov).*\(.*%ymm": ("loads", 1.0),
+}
+"""Zen 1 computes and moves 256 bits as two halves (measured). LLVM's model knows that of sums and products, not of loads,
+stores and conversions; masked moves and permutations of whole registers are microcode."""
+
 _ZEN4 = Core("znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, 96, 8, 160, 105, {**_DOTS, **_WIDE_LOADS}, _WIDE_MEMORY)
 # LLVM's models of Ice Lake and Sapphire Rapids are of the client's cores, with one unit for 512 bits; the server's have
 # the two of Skylake
@@ -107,6 +125,7 @@ _CORES = (
     Core("icelake-server", "skylake-avx512", 5, 1024, 128, 42, 8, 4, 32, 40, 40, 320, 58, _DOTS),
     Core("alderlake", "alderlake", 6, 512, 96, 48, 10, 7, 30, 8, 8, 80, 15),
     _SPR,
+    Core("znver1", "znver1", 6, 256, 32, 26, 13, 6, 8, 32, 4, 52, 50, occupies=_HALF_WIDTHS),
     Core("znver2", "znver2", 5, 512, 64, 32, 20, 6, 16, 64, 4, 80, 50),
     Core("znver3", "znver3", 6, 512, 64, 32, 20, 9, 32, 64, 8, 160, 50, _WIDENING_LOADS),
     _ZEN4,
@@ -138,7 +157,6 @@ _STANDS_FOR = {
     "lunarlake": "alderlake",
     "emeraldrapids": "sapphirerapids",
     "graniterapids": "sapphirerapids",
-    "znver1": "znver2",
     "neoverse-512tvb": "neoverse-v1",
 }
 """CPUs without a row of their own: the core that is taken for them."""

@@ -25,6 +25,7 @@ PREDEFINED: dict[str, tuple[str, tuple[str, ...]]] = {
     "alder_lake": ("x86_64", (*_V3, "avxvnni", "gfni")),
     "sapphire_rapids": ("x86_64", (*_NEWER, "avx512fp16", *_AMX)),
     "sapphire_rapids_no_amx": ("x86_64", (*_NEWER, "avx512fp16")),
+    "zen1": ("x86_64", (*_V3, "sse4a")),
     "zen2": ("x86_64", (*_V3, "sse4a")),
     "zen3": ("x86_64", (*_V3, "sse4a")),
     "zen4": ("x86_64", (*_NEWER, "sse4a")),

@@ -23,8 +23,8 @@ from works import convolutions, halves, integer_convolutions, integers, operator
 from works.entering import captured
 
 CPUS = (
-    "haswell", "skylake_avx512", "icelake", "alder_lake", "sapphire_rapids", "sapphire_rapids_no_amx", "zen2", "zen3",
-    "zen4", "zen5", "neoverse_n1", "neoverse_v1", "neoverse_n2", "neoverse_v2", "apple_m1", "spacemit_x60",
+    "haswell", "skylake_avx512", "icelake", "alder_lake", "sapphire_rapids", "sapphire_rapids_no_amx", "zen1", "zen2",
+    "zen3", "zen4", "zen5", "neoverse_n1", "neoverse_v1", "neoverse_n2", "neoverse_v2", "apple_m1", "spacemit_x60",
 )  # fmt: skip
 _FAMILIES = (products, integers, halves, convolutions, integer_convolutions, rowwise, operators)
 _LETTERS = {
