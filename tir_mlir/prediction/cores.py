@@ -108,8 +108,8 @@ _HALF_WIDTHS: dict[str, tuple[str, float]] = {
     r"^v(div|sqrt)p.*%ymm": ("arithmetic", 8.0),
     r"^(?!vp?broadcast|vpmov).*\(.*%ymm": ("loads", 1.0),
 }
-"""Zen 1 computes and moves 256 bits as two halves (measured). LLVM's model knows that of sums and products, not of loads,
-stores and conversions; masked moves and permutations of whole registers are microcode."""
+"""Zen 1 computes and moves 256 bits as two halves (measured). LLVM's model knows that of sums and products, not of
+loads, stores and conversions; masked moves and permutations of whole registers are microcode."""
 
 _ZEN4 = Core("znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, 96, 8, 160, 105, {**_DOTS, **_WIDE_LOADS}, _WIDE_MEMORY)
 # LLVM's models of Ice Lake and Sapphire Rapids are of the client's cores, with one unit for 512 bits; the server's have
