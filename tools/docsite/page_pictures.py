@@ -1,7 +1,8 @@
 """Pictures that the code of a page draws: `picture.save("NAME.svg")` in a block, `images/NAME.svg` on the page.
 
 `update_outputs.py PAGE` writes them to `docs/images`; the tests of pages compare. A picture with measured figures has
-the mark `<!-- varies: numbers -->` before it, and is compared without its numbers; colors are not compared.
+the mark `<!-- varies: numbers -->` before it, and is compared without its numbers; one that depends on the CPU, such as
+the buffers of a model, has `<!-- varies: everything -->`, and is not compared. Colors are not compared.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from docsite.fences import without_fences
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
-_SHOWN = re.compile(r"(?P<mark><!-- varies: numbers -->\s*)?!\[[^]]*\]\([^)]*images/(?P<name>[\w-]+\.svg)\)")
+_MARK = r"(?:<!-- varies: (?P<varies>numbers|everything) -->\s*)?"
+_SHOWN = re.compile(_MARK + r"!\[[^]]*\]\([^)]*images/(?P<name>[\w-]+\.svg)\)")
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of a page that its code drew: the file that it wrote, and whether its figures differ in each run."""
+    """A picture of a page that its code drew: the file that it wrote, and what differs between runs, if anything."""
 
     name: str
     file: Path
-    varies: bool
+    varies: str | None
 
     @property
     def is_shown(self) -> bool:
@@ -32,12 +34,14 @@ class Drawn:
         if not kept.exists():
             return False
         old, new = kept.read_text(encoding="utf-8"), self.file.read_text(encoding="utf-8")
+        if self.varies == "everything":
+            return True
         return _words(old) == _words(new) if self.varies else unstyled(old) == unstyled(new)
 
 
 def drawn(page: str, folder: Path) -> list[Drawn]:
     """Return the pictures of a page that its code wrote to `folder`."""
-    shown = [(match["name"], match["mark"] is not None) for match in _SHOWN.finditer(without_fences(page))]
+    shown = [(match["name"], match["varies"]) for match in _SHOWN.finditer(without_fences(page))]
     return [Drawn(name, folder / name, varies) for name, varies in shown if (folder / name).exists()]
 
 
