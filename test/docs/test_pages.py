@@ -151,6 +151,6 @@ def test_outputs_and_pictures_are_written_again(tmp_path, monkeypatch):
     assert update_outputs.update(page) == 0
     (tmp_path / "images" / "p.svg").write_text("<text>2 us</text>")
     assert update_outputs.update(page) == 1
-    page.write_text(drawn.replace("numbers", "everything"))
+    page.write_text("![p](images/p.svg)\n" + drawn.replace("numbers", "everything"))
     (tmp_path / "images" / "p.svg").write_text("<text>2 us</text>")
     assert update_outputs.update(page) == 0

@@ -41,8 +41,10 @@ class Drawn:
 
 def drawn(page: str, folder: Path) -> list[Drawn]:
     """Return the pictures of a page that its code wrote to `folder`."""
-    shown = [(match["name"], match["varies"]) for match in _SHOWN.finditer(without_fences(page))]
-    return [Drawn(name, folder / name, varies) for name, varies in shown if (folder / name).exists()]
+    shown: dict[str, str | None] = {}
+    for match in _SHOWN.finditer(without_fences(page)):  # a page may show a picture twice, and mark it once
+        shown[match["name"]] = shown.get(match["name"]) or match["varies"]
+    return [Drawn(name, folder / name, varies) for name, varies in shown.items() if (folder / name).exists()]
 
 
 def unstyled(svg: str) -> str:
