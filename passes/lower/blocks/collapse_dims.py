@@ -67,7 +67,7 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
         )
         if joined and (
             (is_interleaved and size == 1 and len(groups) == dim + 2)
-            or any(_divisions(j) < sum(map(_divisions, indices[op][dim : dim + 2])) for op, j in joined.items())
+            or any(_loses_division(indices[op][dim : dim + 2], j) for op, j in joined.items())
         ):
             indices = {op: [*f[:dim], joined[op], *f[dim + 2 :]] for op, f in indices.items()}
             groups[dim : dim + 2] = [[*groups[dim], *groups[dim + 1]]]
@@ -96,9 +96,32 @@ def _size(shape: list[int | None], group: list[int]) -> int | None:
     return size
 
 
-def _divisions(index: Index) -> int:
-    """The number of divisions and remainders in an expression."""
-    return fold_affine(index.expr, lambda _: 0, lambda symbol, a, b: a + b + (symbol in DIVISIONS))
+def _loses_division(parts: list[Index], joined: Index) -> bool:
+    """Whether the index of two dimensions together has fewer divisions that run in each iteration of a parallel loop;
+    or none at all; or fewer, where nothing else is in it."""
+    if _divisions(joined, inner=True) < sum(_divisions(i, inner=True) for i in parts):
+        return True
+    left, before = _divisions(joined), sum(map(_divisions, parts))
+    return left < before and (left == 0 or all(map(_is_of_parallel_loop, joined.values)))
+
+
+def _divisions(index: Index, inner: bool = False) -> int:
+    """The number of divisions and remainders in an expression. inner: without those of parallel loops alone."""
+
+    def leaf(part: ir.AffineExpr) -> tuple[int, bool]:
+        varies = isinstance(part, ir.AffineDimExpr)
+        return 0, varies and not (inner and _is_of_parallel_loop(index.values[part.position]))
+
+    def apply(symbol: str, a: tuple[int, bool], b: tuple[int, bool]) -> tuple[int, bool]:
+        varies = a[1] or b[1]
+        return a[0] + b[0] + (symbol in DIVISIONS and varies), varies
+
+    return fold_affine(index.expr, leaf, apply)[0]
+
+
+def _is_of_parallel_loop(value: ir.Value) -> bool:
+    owner = value.owner
+    return isinstance(owner, ir.Block) and is_loop(owner.owner.operation) and Loop(owner.owner).kind == "parallel"
 
 
 def _redirect(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
-from tir_mlir.prediction.cores import WAITED, core_or_typical
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import (
     LARGE,
@@ -20,6 +19,7 @@ from tir_mlir.schedules.block_queries import (
     kind_of_loop,
     loops_by_iter,
 )
+from tir_mlir.schedules.convolutions.conv_shares import ConvShares, ConvWork
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.convolutions.depthwise_dots import depthwise_dots, rows_in_groups
@@ -27,7 +27,7 @@ from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.operand_types import store_as
 from tir_mlir.schedules.steps import all_or_nothing, give_reasons, merge_epilogue, parallelize, place_epilogue
 from tir_mlir.target import Target, chosen
-from tir_mlir.target.work_cost import product_cycles, shared_cycles, worth_threads
+from tir_mlir.target.work_cost import product_cycles, worth_threads
 
 if TYPE_CHECKING:
     from tir_mlir.dialect.symbolic import IntExpr
@@ -53,8 +53,8 @@ def conv2d(
 
     The pixels of an image, in row-major order, are the columns of a matrix product (its rows in NHWC). The patches that
     they read are packed in access order, for as many pixels as fit in L2; or all of them first, if threads start less
-    often so, as they take rows once for all sums. A producer that pads the image is decomposed
-    into a fill and a copy; padding inside the convolution block is not supported.
+    often so, as they take pieces of rows, or of both, once for all sums (see `conv_shares`). A producer that pads the
+    image is decomposed into a fill and a copy; padding inside the convolution block is not supported.
     block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic.
     Convolutions in groups are a product for each group; depthwise ones, and those of groups of less than 4 results,
     are only vectorized; depthwise ones whose weights have rows in groups (layout "HWOI4h") are dot products.
@@ -67,12 +67,16 @@ def conv2d(
     options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
     cycles = product_cycles(work, what.dtype, target) * (1 if what.is_product else DEPTHWISE)
     threads = options.threads(worth_threads(cycles, threads or target.cores))
-    padding = find_pads(sch, block, what)
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
+        shares = conv_work(sch, block, what, plan, target, threads, cycles, divisible=not free).best_shares()
+        if shares.image_rows > 1:
+            what, plan = divide_image_rows(sch, block, what, shares.image_rows), shares.plan or plan
         give_reasons(sch, block_info(sch, block).name, () if free else plan.why)
-        Conv2d(sch, block, what, plan, threads, cycles, target, epilogue).run(padding)
+        padding = find_pads(sch, block, what)
+        Conv2d(sch, block, what, plan, threads, shares, target, epilogue).run(padding)
     else:
+        padding = find_pads(sch, block, what)
         padding = depthwise(sch, block, what, target, threads, options, epilogue, padding)
     for pad in padding:
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
@@ -94,6 +98,37 @@ FEWEST_OF_GROUP = 4
 """The minimum number of channels of the result in a group that is computed as a product."""
 
 
+def divide_image_rows(sch: Schedule, block: BlockHandle, what: Convolution, parts: int) -> Convolution:
+    """Divide the rows of an image, which are columns of the product, into equal pieces: an outer iter."""
+    position, each = list(what.extents).index(what.columns[0]), (what.extents[what.columns[0]] or parts) // parts
+    sch.transform_block_layout(
+        block, lambda *i: (*i[:position], i[position] // each, i[position] % each, *i[position + 1 :])
+    )
+    return convolution(sch, block, joined=True)
+
+
+def conv_work(
+    sch: Schedule, block: BlockHandle, what: Convolution, plan: ConvTiles, target: Target, threads: int, cycles: float,
+    divisible: bool,
+) -> ConvWork:  # fmt: skip
+    """What threads share of a convolution."""
+    region = next(r for r in block_info(sch, block).reads if str(r) == what.right)
+    read = {name for axis in region.axes for name in axis}
+    along, across = (tuple(a for a in what.outer if (a in read) is there) for there in (True, False))
+    copies = not reads_columns_in_place(what, plan)
+    return ConvWork(what, plan, target, threads, cycles, along, across, copies, divisible)
+
+
+def reads_columns_in_place(what: Convolution, plan: ConvTiles) -> bool:
+    """Whether the right operand is in panels of at most the width of a tile, and not to be copied for its type."""
+    return 0 < what.panel <= plan.nr and not widens_columns(what, plan)
+
+
+def widens_columns(what: Convolution, plan: ConvTiles) -> bool:
+    """Whether to copy the right operand for its type: for few rows, it is widened in registers."""
+    return what.right in what.widened and (what.size(what.rows) or LARGE) >= MANY_TILES * plan.mr
+
+
 class Conv2d:
     """The state of scheduling one convolution."""
 
@@ -104,11 +139,11 @@ class Conv2d:
         what: Convolution,
         plan: ConvTiles,
         threads: int,
-        cycles: float,
+        shares: ConvShares,
         target: Target,
         epilogue: BlockHandle | None,
     ):
-        self.epilogue, self.target, self.lanes, self.cycles = epilogue, target, target.lanes(what.bits), cycles
+        self.epilogue, self.target, self.lanes, self.shares = epilogue, target, target.lanes(what.bits), shares
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
         full_passes = (what.extents[what.deep] or LARGE) % plan.depth == 0
         self.sums = (what.sums,) if what.as_one and full_passes else tuple((a,) for a in what.sums)
@@ -117,8 +152,7 @@ class Conv2d:
         """Schedule the block. The first step reorders its iters to outer, row, column, reductions."""
         sch, plan, what = self.sch, self.plan, self.what
         sch.transform_block_layout(self.block, lambda *iters: self._product_iters(*iters))
-        in_place = 0 < what.panel <= plan.nr and not self._widens_columns()
-        panel_iters, packed = ([], None) if in_place else self._cache_panels()
+        panel_iters, packed = ([], None) if reads_columns_in_place(what, plan) else self._cache_panels()
         rows_copy = self._copied_rows(padding)
         for pad in padding:
             join_rows(sch, pad)
@@ -131,13 +165,12 @@ class Conv2d:
         j_0, j_1, j_2 = sch.split(column, [None, plan.panels, plan.nr])
         first = [x for n, x in enumerate(outer) if n in panel_iters]
         around = [x for x in outer if x not in first]
-        shared, cost = self._shared_loop([*first, j_0], [*passes, *around], packed is not None)
-        pieces = self._row_pieces(first, cost)
+        pieces, outside = self.shares.pieces, first[: self.shares.outside]
         *shares, i_0, i_1 = sch.split(row, [pieces, None, plan.mr] if pieces else [None, plan.mr])
         sch.reorder(*first, *shares, j_0, *passes, *around, i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
-        start = (first[-1] if first else None) if shares else passes[0] if passes else j_0
-        copies = [self._pack(packed, start, panel_iters, whole=bool(shares))] if packed else []
+        start = outside[-1:] if pieces > 1 else passes or [j_0]
+        copies = [self._pack(packed, start, panel_iters)] if packed else []
         if rows_copy:
             sch.compute_at(rows_copy, i_0, preserve_unit_loops=True)
             sch.vectorize(sch.split(sch.get_loops(rows_copy)[-1], [None, self.lanes])[1])
@@ -151,47 +184,11 @@ class Conv2d:
         if passes:
             place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
-            for loop in [*shares, *copies] if shares else [shared] if shared else [i_0, *copies]:
-                sch.parallel(loop)
-
-    def _shared_loop(
-        self, outer: Sequence[LoopHandle], between: Sequence[LoopHandle], copies: bool
-    ) -> tuple[LoopHandle | None, float]:
-        """The outer loop for threads to share that leaves the fewest cycles to one of them, or None for all inner ones,
-        which start threads in each iteration of the others; and these cycles."""
-        sizes = [extent_of(self.sch, loop) or LARGE for loop in [*outer, *between]]
-        costs: dict[LoopHandle | None, float] = {
-            loop: shared_cycles(self.cycles, self.threads, sizes[n], prod(sizes[:n])) for n, loop in enumerate(outer)
-        }
-        best = min(costs, key=costs.__getitem__)
-        within = shared_cycles(self.cycles, self.threads, self._row_tiles() or LARGE, prod(sizes) * (1 + copies))
-        within += self._wait_for_columns()
-        return (None, within) if within < costs[best] else (best, costs[best])
-
-    def _row_pieces(self, outer: Sequence[LoopHandle], cost: float) -> int:
-        """The pieces of rows that threads take once, for all passes, where that leaves fewer than the given cycles to a
-        thread; else 0. The right operand is packed as a whole first, in half of L3. outer: loops around them."""
-        tiles, size, sizes = self._row_tiles(), self._size_of_columns(), [extent_of(self.sch, loop) for loop in outer]
-        if self.threads == 1 or tiles is None or size is None or None in sizes or 2 * size > self.target.l3:
-            return 0
-        pieces = ceil(tiles / ceil(tiles / self.threads))
-        entries = prod(size or 1 for size in sizes)
-        once = shared_cycles(self.cycles, self.threads, tiles, 2 * entries) + self._wait_for_columns()
-        return pieces if once < cost else 0
-
-    def _size_of_columns(self) -> int | None:
-        """Bytes of the packed right operand."""
-        elements = self.what.size([*self.what.columns, *self.what.sums])
-        return None if elements is None else elements * self.what.bits // 8
-
-    def _wait_for_columns(self) -> float:
-        """The cycles for which a thread waits for the right operand from L3, as others packed it."""
-        return WAITED["L3"] * (self._size_of_columns() or 0) / core_or_typical(self.target).l3_each(self.threads)
-
-    def _row_tiles(self) -> int | None:
-        """The tiles of all rows of the product."""
-        rows = self.what.size(self.what.rows)
-        return None if rows is None else ceil(rows / self.plan.mr)
+            loop = self.shares.loop
+            together = [*first[len(outside) :], *shares] if pieces else [i_0] if loop is None else [[*first, j_0][loop]]
+            sch.parallel(sch.fuse(*together) if len(together) > 1 else together[0])
+            for copied in copies if loop is None and pieces != 1 else ():
+                parallelize(sch, copied, self.threads)
 
     def _unroll(self, sums: Sequence[LoopHandle]) -> None:
         """Unroll the innermost reduction loops, up to those of the plan."""
@@ -268,11 +265,6 @@ class Conv2d:
 
     # --- operands of a narrower type ----------------------------------------------------------------------------------
 
-    def _widens_columns(self) -> bool:
-        """Whether to copy the right operand for its type: for few rows, it is widened in registers."""
-        what = self.what
-        return what.right in what.widened and (what.size(what.rows) or LARGE) >= MANY_TILES * self.plan.mr
-
     def _copied_rows(self, padding: Sequence[Pad]) -> BlockHandle | None:
         """Cache the left operand by row and sums, in the type of the sums, and return the copy block. None if it has
         that type, or gets it where it is padded."""
@@ -315,29 +307,28 @@ class Conv2d:
             store_as(sch, packed, what.dtype)
         return panel_iters, packed
 
-    def _pack(
-        self, packed: BlockHandle, start: LoopHandle | None, dims: Sequence[int], whole: bool = False
-    ) -> LoopHandle:
-        """Compute the panels of a pass at its start, or all of them (`whole`), and return the outermost loop of the
-        copy: of all, that of channels, of which there are enough for threads.
+    def _pack(self, packed: BlockHandle, start: Sequence[LoopHandle], dims: Sequence[int]) -> list[LoopHandle]:
+        """Compute the panels of a pass at its start, or all of them first, and return the outermost loops of the copy:
+        of all, that of channels, of which there are enough for threads.
 
         `dims`: indices of the iters that the copy depends on. The outermost loops are the reduction for channels, as in
         memory, and the panels for pixels, for simpler boundary masks.
         """
         sch, column = self.sch, sum(n < len(self.what.outer) for n in dims)
-        if start is not None:
-            sch.compute_at(packed, start, preserve_unit_loops=True)
+        if start:
+            sch.compute_at(packed, start[0], preserve_unit_loops=True)
         loops = sch.get_loops(packed)[-len(block_info(sch, packed).iters) :]
         panel, lanes = sch.split(loops[column], [None, self.plan.nr])
         groups = [self.sums[n - len(self.what.outer) - 2] for n in dims if n > len(self.what.outer) + 1]
         steps = []
         for loop, (_, *inner) in zip(loops[column + 1 :], groups, strict=True):
             steps += sch.split(loop, [None, *(self.what.extents[a] for a in inner)]) if inner else [loop]
-        by_panel = len(self.what.columns) > 1
-        order = [*steps[:whole], panel, *steps[whole:], lanes] if by_panel else [*steps, panel, lanes]
+        by_panel, whole = len(self.what.columns) > 1, self.shares.pieces > 1
+        first = [*steps[:1], *loops[:column], panel] if whole else [panel]
+        order = [*first, *steps[whole:], lanes] if by_panel else [*steps, *loops[:column] * whole, panel, lanes]
         sch.reorder(*order)
         sch.vectorize(lanes)
-        return order[0]
+        return order[: len(first)] if whole else order[:1]
 
 
 MOST_VECTORS = 32

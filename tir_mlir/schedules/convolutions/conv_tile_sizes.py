@@ -40,12 +40,13 @@ class ConvTiles:
     why: tuple[str, ...] = ()
 
 
-def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles:
-    """Choose the tile sizes of a convolution, with equal numbers of panel blocks per thread if there are enough.
+def conv_tiles(what: Convolution, target: Target, threads: int = 1, rows: int | None = None) -> ConvTiles:
+    """Choose the tile sizes of a convolution, with equal numbers of panel blocks per thread if there are enough. rows:
+    those that one thread takes, if not all.
 
     A panel that is packed in the call passes through L1, part by part; one that is read in place has the whole sum.
     """
-    m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
+    m, n, deep = rows or what.size(what.rows), what.size(what.columns), what.extents[what.deep]
     lanes, size = target.lanes(what.bits), max(1, what.bits // 8)
     if n is not None and n < lanes:
         lanes = _lanes_of_few(n)

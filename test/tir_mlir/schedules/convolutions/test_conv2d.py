@@ -104,7 +104,21 @@ def test_threads_take_rows_once_for_all_passes(batch, size, channels):
     conv = Conv(33, channels, (size, size), pad=1, batch=batch)
     sch = check(conv, target=replace(SMALL, l3=1 << 20), threads=3)
     regions = parallel_regions(sch.mod.mlir)
-    assert "Y_rf" in sch.mod.script() and [region.entries for region in regions][-2:] == [batch, batch]
+    assert "Y_rf" in sch.mod.script() and [region.entries for region in regions][-2:] == [1, 1]
+
+
+CACHES = replace(SMALL, vector_bits=256, registers=32, l1=16 << 10, l2=128 << 10, l3=1 << 20)
+
+
+@pytest.mark.filterwarnings("ignore::tir_mlir.passes.lower.LoweringWarning")
+@pytest.mark.parametrize(
+    ("channels", "batch", "threads", "shares"), [(64, 1, 9, 9), (40, 2, 4, 4), (96, 1, 8, 8), (17, 1, 8, 6)]
+)
+def test_threads_share_pieces_of_rows_and_columns(channels, batch, threads, shares):
+    """Of an image of 12 rows: 3 times 4 of them with 3 pieces of channels, or 4 times 3, or 6 times 2 with all."""
+    sch = check(Conv(64, channels, (12, 12), pad=1, batch=batch), target=CACHES, threads=threads)
+    *_, shared = parallel_regions(sch.mod.mlir)
+    assert (shared.iterations, shared.entries) == (shares, batch)
 
 
 def test_threads_start_once_where_blocks_nearly_fill_them():

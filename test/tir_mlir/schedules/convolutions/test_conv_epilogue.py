@@ -1,5 +1,7 @@
 """Elementwise blocks after a convolution are computed where its tiles are written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.layers import chain
@@ -69,3 +71,10 @@ def test_the_bias_is_in_the_tile():
     schedules.auto(sch, WIDE, 1)
     names = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
     assert not names & {"bias", "relu"} and "alloc_buffer((1, 6, 9, 9))" not in sch.mod.script()
+
+
+def test_the_bias_is_in_the_tiles_of_pieces_of_an_image():
+    sch = Schedule(conv(16, 64, 12, 3, after=["bias", "relu"]))
+    schedules.auto(sch, replace(WIDE, l1=64 << 10, l2=128 << 10), 9)
+    names = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
+    assert not names & {"bias", "relu"} and "alloc_buffer((1, 64, 12, 12))" not in sch.mod.script()

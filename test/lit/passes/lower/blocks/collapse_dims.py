@@ -62,3 +62,33 @@ def lanes(A: T.Buffer((4, 16, 1, 1), "float32"), B: T.Buffer((4, 16), "float32")
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = A[vi, vj, 0, 0]
+
+
+# -----
+
+
+# What one iteration of a parallel loop writes remains a box: its divisions run once.
+# CHECK-LABEL: func.func @pieces
+# CHECK-NOT: collapse_shape
+@T.prim_func
+def pieces(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8, 12), "float32")):
+    for f in T.parallel(6):
+        for i, j in T.grid(4, 4):
+            with T.block("B"):
+                vi = T.axis.spatial(8, f % 2 * 4 + i)
+                vj = T.axis.spatial(12, f // 2 * 4 + j)
+                B[vi, vj] = A[vi, vj]
+
+
+# -----
+
+
+# CHECK-LABEL: func.func @rows
+# CHECK: memref.collapse_shape %arg0 {{\[\[}}0, 1], [2]]
+@T.prim_func
+def rows(A: T.Buffer((2, 3, 4), "float32"), B: T.Buffer((6, 4), "float32")):
+    for f in T.parallel(6):
+        for j in range(4):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [f, j])
+                B[vi, vj] = A[vi // 3, vi % 3, vj]
