@@ -24,7 +24,7 @@ def run(module: ir.Module) -> None:
     """
     for op in walk.ops(module.operation):
         name = _NAMES.get(op.name)
-        if name is None or (flags := _flags(op.results[0].type)) is None:
+        if name is None or (flags := _flags(op)) is None:
             continue
         with ir.InsertionPoint(op), op.location:
             intrinsic = ir.Operation.create(name, [op.results[0].type], list(op.operands), flags)
@@ -32,8 +32,12 @@ def run(module: ir.Module) -> None:
         op.erase()
 
 
-def _flags(type_: ir.Type) -> dict[str, ir.Attribute] | None:
+def _flags(op: ir.Operation) -> dict[str, ir.Attribute] | None:
     """The attributes of the intrinsic; None if this type has none."""
+    type_ = op.results[0].type
+    numbers = ["nnan"] if "nnan" in str(op.attributes.get("fastmath")) else []  # see `rounded_casts`
     if isinstance(type_, ir.VectorType) and isinstance(type_.element_type, ir.F32Type | ir.F64Type):
-        return {"fastmathFlags": ir.Attribute.parse("#llvm.fastmath<nsz>")}
-    return {} if isinstance(type_, ir.F16Type | ir.F32Type | ir.F64Type) else None
+        numbers.append("nsz")
+    elif not isinstance(type_, ir.F16Type | ir.F32Type | ir.F64Type):
+        return None
+    return {"fastmathFlags": ir.Attribute.parse(f"#llvm.fastmath<{', '.join(numbers)}>")} if numbers else {}

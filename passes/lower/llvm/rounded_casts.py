@@ -22,6 +22,10 @@ _TO_FLOAT = MLIR_OPS["arith.sitofp"]
 _OPS = {name: op.name for name in ("max", "min", "round", "add") if (op := SCALAR_FUNCTIONS[name].on_floats)}
 _EXACT = 2**22
 """Up to it, all integers and halves are numbers of float32."""
+_WHOLE = 1.5 * 2**23
+"""Numbers of float32 up to `_EXACT` from it are integers: their lowest bits are those of what is added, rounded."""
+_OF_NUMBERS = "#arith.fastmath<nnan>"
+"""Flags of limits: what is not a number has no integer."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +48,15 @@ def run(module: ir.Module) -> None:
 
         %r = math.roundeven %x                          %a = arith.maximumf %x, 0.0
         %a = arith.maximumf %r, 0.0                     %b = arith.minimumf %a, 255.0
-        %b = arith.minimumf %a, 255.0            -->    %r = math.roundeven %b
-        %i = arith.fptoui %b : f32 to i8                %n = arith.fptosi %r : f32 to i32
-                                                        %i = arith.trunci %n overflow<nuw> : i32 to i8
+        %b = arith.minimumf %a, 255.0            -->    %r = arith.addf %b, 12582912.0
+        %i = arith.fptoui %b : f32 to i8                %n = arith.bitcast %r : f32 to i32
+                                                        %i = arith.trunci %n : i32 to i8
 
     The same, as rounding is monotone and leaves the limits, which are integers, as they are; an integer that is added
-    in between, a constant or one of up to 16 bits that is cast, moves them. LLVM joins them with other limits, as of a
-    ReLU before. With `tir.rounds_in_casts` on the module the last two steps are `llvm.intr.lrint`, one instruction of
-    x86: limits that the result represents are what makes it defined. Numbers of float32, scalars and vectors.
+    in between, a constant or one of up to 16 bits that is cast, moves them. A limit before them that is not tighter, as
+    of a ReLU, is dropped. The sum is rounded to an integer, whose lowest bits it has: an addition takes the place of
+    two conversions, which few units of a CPU do. With `tir.rounds_in_casts` on the module it is `llvm.intr.lrint`, one
+    instruction of x86, which the limits make defined. Numbers of float32, scalars and vectors.
     """
     once = bool(attrs.get(module.operation, ROUNDS_IN_CASTS))
     attrs.put(module.operation, ROUNDS_IN_CASTS, None)
@@ -83,7 +88,9 @@ def _limits(op: ir.Operation) -> _Limits | None:
         return None
     bits, low, high = ir.IntegerType(narrow).width, limits[_OPS["max"]], limits[_OPS["min"]]
     least, most = (0, 2**bits - 1) if op.name == _CAST.unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    return _Limits(rounded.operands[0], zero, low, high) if least <= low <= high <= most else None
+    if not least <= low <= high <= most or (isinstance(zero, int) and abs(zero) > _EXACT - 2**16):
+        return None
+    return _Limits(rounded.operands[0], zero, low, high)
 
 
 def _operand_and_constant(value: ir.Value, names: set[str]) -> tuple[str, ir.Value, int] | None:
@@ -127,18 +134,29 @@ def _emit_cast(limits: _Limits, op: ir.Operation, once: bool) -> ir.Value:
     x, result = limits.x, op.results[0].type
     f, wide = FloatBuilder(x.type), with_scalar_type(result, ir.IntegerType.get_signless(32))
     once = once and getattr(x.type, "rank", 1) == 1
-    # vmaxps, vminps: LLVM does not see that a limit which is computed is no NaN
-    computed = once and isinstance(limits.zero, ir.Value)
-    clamps = (f.clamp_below, f.clamp_above) if computed else (arith.maximumf, arith.minimumf)
-    for clamp, limit in zip(clamps, (limits.low, limits.high), strict=True):
-        x = clamp(x, _move(f, limit, limits.zero))
+    low, high = (_move(f, limit, limits.zero) for limit in (limits.low, limits.high))
+    if once and isinstance(limits.zero, ir.Value):
+        # vmaxps, vminps: LLVM does not see that a limit which is computed is no NaN
+        x = f.clamp_above(f.clamp_below(x, low), high)
+    else:
+        flags = None if once else ir.Attribute.parse(_OF_NUMBERS)
+        x = arith.maximumf(_without_limit(limits), low, fastmath=flags)
+        x = arith.minimumf(x, high, fastmath=flags)
     if once:
         number = ir.Operation.create("llvm.intr.lrint", [wide], [x]).results[0]
     else:
-        number = arith.fptosi(wide, ir.Operation.create(_OPS["round"], [x.type], [x]).results[0])
+        number = arith.bitcast(wide, arith.addf(x, f.constant(_WHOLE)))
     if isinstance(limits.zero, ir.Value):
         number = arith.addi(number, arith.fptosi(wide, limits.zero))
     elif limits.zero:
         number = arith.addi(number, f.integer(limits.zero))
-    kept = "nuw" if op.name == _CAST.unsigned else "nsw"
+    kept = "none" if not once else "nuw" if op.name == _CAST.unsigned else "nsw"
     return arith.trunci(result, number, overflow_flags=ir.Attribute.parse(f"#arith.overflow<{kept}>"))
+
+
+def _without_limit(limits: _Limits) -> ir.Value:
+    """What is limited, without a maximum with a constant before it that is not above the lower limit."""
+    before = _operand_and_constant(limits.x, {_OPS["max"]})
+    if before is None or isinstance(limits.zero, ir.Value) or before[2] > limits.low - limits.zero:
+        return limits.x
+    return before[1]

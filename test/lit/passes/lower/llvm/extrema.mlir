@@ -16,3 +16,11 @@ func.func @extrema(%x: f32, %y: f32, %d: f64, %v: vector<8xf32>, %w: vector<8xf1
   %e = arith.minimumf %h, %h : f16
   return %a, %b, %c, %d1, %e : f32, f64, vector<8xf32>, vector<8xf16>, f16
 }
+
+// What is known to be a number remains so.
+// CHECK-LABEL: func.func @number
+// CHECK: llvm.intr.maximum({{.*}}) {fastmathFlags = #llvm.fastmath<nnan, nsz>} : (vector<8xf32>, vector<8xf32>)
+func.func @number(%v: vector<8xf32>) -> vector<8xf32> {
+  %a = arith.maximumf %v, %v fastmath<nnan> : vector<8xf32>
+  return %a : vector<8xf32>
+}

@@ -3,13 +3,14 @@
 // Limits come first, moved by what is added after rounding.
 // CHECK-LABEL: func.func @limited
 // CHECK: %[[LOW:.*]] = arith.constant dense<-3.000000e+00> : vector<8xf32>
-// CHECK: %[[A:.*]] = arith.maximumf %arg0, %[[LOW]]
 // CHECK: %[[HIGH:.*]] = arith.constant dense<2.520000e+02> : vector<8xf32>
-// CHECK: %[[B:.*]] = arith.minimumf %[[A]], %[[HIGH]]
-// CHECK: %[[R:.*]] = math.roundeven %[[B]]
-// CHECK: %[[N:.*]] = arith.fptosi %[[R]] : vector<8xf32> to vector<8xi32>
+// CHECK: %[[A:.*]] = arith.maximumf %arg0, %[[LOW]] fastmath<nnan>
+// CHECK: %[[B:.*]] = arith.minimumf %[[A]], %[[HIGH]] fastmath<nnan>
+// CHECK: %[[W:.*]] = arith.constant dense<0x4B400000> : vector<8xf32>
+// CHECK: %[[R:.*]] = arith.addf %[[B]], %[[W]]
+// CHECK: %[[N:.*]] = arith.bitcast %[[R]] : vector<8xf32> to vector<8xi32>
 // CHECK: %[[M:.*]] = arith.addi %[[N]], {{.*}} : vector<8xi32>
-// CHECK: %[[I:.*]] = arith.trunci %[[M]] overflow<nuw> : vector<8xi32> to vector<8xi8>
+// CHECK: %[[I:.*]] = arith.trunci %[[M]] : vector<8xi32> to vector<8xi8>
 // CHECK: return %[[I]]
 func.func @limited(%x: vector<8xf32>) -> vector<8xi8> {
   %zero = arith.constant dense<3.0> : vector<8xf32>
@@ -21,6 +22,22 @@ func.func @limited(%x: vector<8xf32>) -> vector<8xi8> {
   %b = arith.minimumf %a, %high : vector<8xf32>
   %i = arith.fptoui %b : vector<8xf32> to vector<8xi8>
   return %i : vector<8xi8>
+}
+
+// -----
+
+// The maximum of a ReLU is not above the lower limit.
+// CHECK-LABEL: func.func @relu
+// CHECK: arith.maximumf %arg0, {{.*}} fastmath<nnan> : f32
+func.func @relu(%x: f32) -> i8 {
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  %relu = arith.maximumf %x, %low : f32
+  %r = math.roundeven %relu : f32
+  %a = arith.maximumf %r, %low : f32
+  %b = arith.minimumf %a, %high : f32
+  %i = arith.fptoui %b : f32 to i8
+  return %i : i8
 }
 
 // -----
@@ -71,14 +88,14 @@ module attributes {tir.rounds_in_casts = true} {
 // CHECK-LABEL: func.func @cast_zero
 // CHECK: %[[Z:.*]] = vector.broadcast
 // CHECK: %[[LOW:.*]] = arith.subf {{.*}}, %[[Z]]
-// CHECK: %[[A:.*]] = arith.maximumf %arg0, %[[LOW]]
 // CHECK: %[[HIGH:.*]] = arith.subf {{.*}}, %[[Z]]
+// CHECK: %[[A:.*]] = arith.maximumf %arg0, %[[LOW]]
 // CHECK: %[[B:.*]] = arith.minimumf %[[A]], %[[HIGH]]
-// CHECK: %[[R:.*]] = math.roundeven %[[B]]
-// CHECK: %[[N:.*]] = arith.fptosi %[[R]] : vector<8xf32> to vector<8xi32>
+// CHECK: %[[R:.*]] = arith.addf %[[B]]
+// CHECK: %[[N:.*]] = arith.bitcast %[[R]] : vector<8xf32> to vector<8xi32>
 // CHECK: %[[I:.*]] = arith.fptosi %[[Z]] : vector<8xf32> to vector<8xi32>
 // CHECK: %[[M:.*]] = arith.addi %[[N]], %[[I]] : vector<8xi32>
-// CHECK: arith.trunci %[[M]] overflow<nuw> : vector<8xi32> to vector<8xi8>
+// CHECK: arith.trunci %[[M]] : vector<8xi32> to vector<8xi8>
 // CHECK: arith.fptoui
 func.func @cast_zero(%x: vector<8xf32>, %zero: i8, %wide: i32) -> (vector<8xi8>, vector<8xi8>) {
   %low = arith.constant dense<0.0> : vector<8xf32>
