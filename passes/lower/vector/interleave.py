@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import memref, vector
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, walk
-from tir_mlir.dialect.ir.op_views import LoadOp, StoreOp
+from tir_mlir.dialect.ir import Buffer, Index, Loop, defining_op, emit_map, is_loop, step, walk
+from tir_mlir.dialect.ir.op_views import AffineLoadOp, AffineStoreOp, CastOp, ConstantOp, LoadOp, StoreOp, isa
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
-from tir_mlir.passes.lower.vector.transpose import is_copy
 
 GROUPS = (2, 4, 8)
 MAX_WIDTH = 64
@@ -35,8 +34,9 @@ def run(module: ir.Module) -> None:
           }
         }
 
-    Applies to a perfect nest of two loops around just the copy (possibly with a cast), if rows are contiguous, and 2, 4
-    or 8 of them fill the last dimension of the destination. Requires `tir-lower-peel-tails`; loops not vectorized yet.
+    Applies to a perfect nest of two loops around just the copy (possibly with a cast, or with bits flipped: `x ^ 128`),
+    if rows are contiguous, and 2, 4 or 8 of them fill the last dimension of the destination. Requires
+    `tir-lower-peel-tails`; loops not vectorized yet.
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]:
@@ -49,8 +49,8 @@ def interleave(rows: Loop) -> bool:
     if len(inner) != 1 or not is_loop(inner[0]) or Loop(inner[0]).kind != "vectorized":
         return False
     columns = Loop(inner[0])
-    body = columns.body_ops()
-    if not is_copy(body) or not _fits(rows, columns, body[0], body[-1]):
+    body = [op for op in columns.body_ops() if not isa(op, ConstantOp)]
+    if not _is_changed_copy(body) or not _fits(rows, columns, body[0], body[-1]):
         return False
     load, *casts, store = body
     with ir.InsertionPoint(rows.op), rows.op.location:
@@ -63,6 +63,22 @@ def interleave(rows: Loop) -> bool:
     set_honored(rows, columns)
     rows.op.erase()
     return True
+
+
+def _is_changed_copy(body: Sequence[ir.Operation]) -> bool:
+    """Whether ops load an element, convert it or flip some of its bits, and store it."""
+    if len(body) < 2 or not isa(body[0], AffineLoadOp) or not isa(body[-1], AffineStoreOp):
+        return False
+    values = [op.results[0] for op in body[:-1]]
+    casts = zip(body[1:-1], values[:-1], strict=True)
+    return StoreOp(body[-1]).value == values[-1] and all(_is_change(op, value) for op, value in casts)
+
+
+def _is_change(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether an op converts a value, or flips bits of it that a constant tells."""
+    if isa(op, CastOp) or op.name == "arith.bitcast":
+        return op.operands[0] == value
+    return op.name == "arith.xori" and op.operands[0] == value and defining_op(op.operands[1], ConstantOp) is not None
 
 
 def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) -> bool:
@@ -90,9 +106,18 @@ def _row(load: ir.Operation, casts: Sequence[ir.Operation], point: dict[ir.Value
     type_, attributes = ir.VectorType.get([width], load.results[0].type), {"map": ir.AffineMapAttr.get(map_)}
     row = ir.Operation.create("affine.vector_load", [type_], [LoadOp(load).memref, *operands], attributes).results[0]
     for op in casts:
-        cast_type = ir.VectorType.get([width], op.results[0].type)
-        row = ir.Operation.create(op.name, [cast_type], [row], {n: op.attributes[n] for n in op.attributes}).results[0]
+        type_ = ir.VectorType.get([width], op.results[0].type)
+        bits = [vector.broadcast(type_, _constant_like(other)) for other in list(op.operands)[1:]]
+        attributes = {n: op.attributes[n] for n in op.attributes}
+        row = ir.Operation.create(op.name, [type_], [row, *bits], attributes).results[0]
     return row
+
+
+def _constant_like(value: ir.Value) -> ir.Value:
+    """A constant at the insertion point that is equal to another one."""
+    constant = defining_op(value, ConstantOp)
+    assert constant is not None  # see _is_change
+    return constant.op.clone().operation.results[0]
 
 
 def _interleave_rows(rows: Sequence[ir.Value]) -> ir.Value:

@@ -40,6 +40,24 @@ def fours(A: T.Buffer((4, 8), "int8"), B: T.Buffer((8, 4), "int8")):
 # -----
 
 
+# Bits of a row may be flipped: bytes become those of the other sign.
+# CHECK-LABEL: func.func @flipped
+# CHECK: %[[ROW:.*]] = affine.vector_load %arg0[0, 0] : memref<2x8xi8>, vector<8xi8>
+# CHECK: %[[BITS:.*]] = vector.broadcast {{.*}} : i8 to vector<8xi8>
+# CHECK: arith.xori %[[ROW]], %[[BITS]] : vector<8xi8>
+# CHECK: vector.interleave
+@T.prim_func
+def flipped(A: T.Buffer((2, 8), "uint8"), B: T.Buffer((8, 2), "int8")):
+    for k in T.unroll(2):
+        for j in T.vectorized(8):
+            with T.block("B"):
+                vk, vj = T.axis.remap("SS", [k, j])
+                B[vj, vk] = T.Cast("int8", A[vk, vj] ^ T.uint8(128))
+
+
+# -----
+
+
 # Rows that fill only a part of the last dimension, and three of them, are left to the vectorizer.
 # CHECK-LABEL: func.func @part
 # CHECK-NOT: interleave
