@@ -366,8 +366,9 @@ def depthwise(
     by_name = loops_by_iter(sch, block)
     wide = [a for a in what.result if what.extents[a] != 1] or list(what.result)
     groups = rows_in_groups(sch, block, what, target)
-    if groups is not None and depthwise_dots(sch, block, what, groups, target, epilogue):
-        return _share_rows(sch, what, find_pads(sch, groups.copy, what), wide, by_name, target, threads)
+    copy = depthwise_dots(sch, block, what, groups, target, epilogue) if groups else None
+    if copy is not None:
+        return _share_rows(sch, what, find_pads(sch, copy, what), wide, by_name, target, threads)
     lane = by_name[wide[-1]]
     sums = [by_name[a] for a in what.extents if a not in what.result]
     pixels = _pixels(sch, block, what, wide, free)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir.intrin.amx import SIDE, tile_dot
-from tir_mlir.intrin.dot_products import dot_of_lanes, dot_product, is_shifted
+from tir_mlir.intrin.dot_products import dot_of_lanes, dot_product
 from tir_mlir.target import Target
 
 
@@ -56,9 +56,7 @@ def rows_together(target: Target, dtypes: tuple[str, str], channels: int) -> int
     """How many rows of weights a depthwise convolution of integers takes at once, for each channel; 1 where there is
     no such instruction, or channels do not fill its registers. dtypes: of the image and the weights."""
     dot = dot_of_lanes(target, *dtypes)
-    if dot is None or dot.group < FEWEST_ROWS or is_shifted(dot, dtypes[0]):
-        return 1
-    return 1 if channels % dot.lanes else dot.group
+    return 1 if dot is None or dot.group < FEWEST_ROWS or channels % dot.lanes else dot.group
 
 
 def _round_up(size: int, multiple: int) -> int:

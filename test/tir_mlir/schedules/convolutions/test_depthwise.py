@@ -131,7 +131,7 @@ def group_weights(size, channels, window, step):
     ("size", "channels", "window", "step"),
     [((1, 1), 16, 3, 1), ((3, 15), 64, 3, 1), ((4, 16), 96, 3, 2), ((2, 17), 32, 5, 1)],
 )
-@pytest.mark.parametrize("target", [AVX512_VNNI, AVX_VNNI, "neoverse_n2"])
+@pytest.mark.parametrize("target", [AVX512_VNNI, AVX_VNNI, "neoverse_n2", "neoverse_n1"])
 def test_groups_of_rows_are_dot_products_of_lanes(size, channels, window, step, target):
     sch = group_weights(size, channels, window, step)
     schedules.auto(sch, target, 1)
@@ -145,6 +145,13 @@ def test_groups_of_rows_are_dot_products_of_lanes(size, channels, window, step, 
         build(sch)(x, w, found)
         build(group_weights(size, channels, window, step))(x, w, wanted)
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_results_of_narrow_registers_are_written_together():
+    sch = group_weights((7, 7), 32, 3, 1)
+    schedules.auto(sch, "neoverse_n2", 1)
+    written = [sch.get(loop) for loop in sch.get_loops("group_conv2d_nhwc_local")]
+    assert (str(written[-1].kind), written[-1].extent) == ("vectorized", 16)
 
 
 def test_without_dot_products_of_bytes_groups_of_rows_are_vectors():
