@@ -63,7 +63,7 @@ CASES: dict[str, list[Case]] = {
     "slice_scatter": [([(7, 2), (3, 2)], {"start": 1, "end": 7, "step": 2})],
     "pack_panels": [
         ([(16, 5)], {"along": 0, "inner": [1], "width": 8}),
-        ([(4, 16)], {"along": 1, "inner": [0], "width": 8, "group": 2}),
+        ([(2, 4, 16)], {"along": 2, "inner": [0, 1], "width": 8, "group": 2}),
     ],
     "topk": [([ROWS], {"k": 3}), ([(2, 70)], {"k": 3}), ([(70, 2)], {"k": 70, "axis": 0, "largest": False})],
     "true_places": [([(LINE, "bool")], {})],

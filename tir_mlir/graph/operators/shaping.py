@@ -118,9 +118,10 @@ def _pack_panels(x: te.Tensor, along: int, inner: Sequence[int], width: int, gro
         value = x(*(row if d == along else indices[d] for d in range(len(panels.source))))
         return value if rows % width == 0 else te.if_then_else(row < rows, value, te.cast(0, x.dtype))
 
-    def grouped_element(p: te.Var, k: te.Var, lane: te.Var, term: te.Var) -> te.Expr:
-        row, column = p * width + lane, k * group + term
-        return x(row, column) if along == 0 else x(column, row)
+    def grouped_element(*axes: te.Var) -> te.Expr:
+        *batch, p, k, lane, term = axes
+        indices = {along: p * width + lane, **dict(zip(panels.inner, [*batch, k * group + term], strict=True))}
+        return x(*(indices[d] for d in range(len(panels.source))))
 
     return te.compute(panels.shape, grouped_element if group > 1 else element, name="T_panels")
 

@@ -22,7 +22,7 @@ LEAST_GAIN = 1.1
 FEWEST_TILES = 16
 """Tiles that share the weights, which are 16 / 9 of those of a convolution, and from memory for few tiles."""
 FEWEST_OF_BYTES = 32
-"""Tiles, and channels, of convolutions of bytes: with fewer, weights or transforms take what products save."""
+"""Channels of convolutions of bytes: with fewer, transforms take what products save."""
 MOST_OF_BYTES = 1 << 10
 """Channels of an image of bytes: four times a result, of so many times 9 products, fits in 32 bits."""
 
@@ -104,8 +104,8 @@ def _is_of_bytes(call: NodeCall, target: Target) -> bool:
     n, h, w, o = map(int, call.shape)
     channels, tiles = int(call.shape_of(kernel)[1]), n * -(-h // 2) * -(-w // 2)
     near = 2 * 16 * tiles * (2 * channels + 4 * o) <= target.l3
-    enough = min(tiles, channels, o) >= FEWEST_OF_BYTES and channels <= MOST_OF_BYTES
-    return near and enough and multiplies_words(target, *types)
+    enough = min(channels, o) >= FEWEST_OF_BYTES and tiles >= FEWEST_TILES
+    return near and enough and channels <= MOST_OF_BYTES and multiplies_words(target, *types)
 
 
 def _product_of_bytes(call: NodeCall) -> ir.Value:

@@ -21,7 +21,8 @@ class ContractionOperand:
 
     dequantized: whether a block computes it from a smaller array, so that it is best computed again where it is read.
     panel: the width of its panels, if it is laid out in panels, W[n // 48, k, n % 48]; else 0.
-    group: the adjacent terms of a sum, if they are in groups within a panel, W[n // 48, k // 2, n % 48, k % 2]; else 0.
+    group: the adjacent terms of a sum, if they are in groups within a panel, W[n // 48, k // 2, n % 48, k % 2], perhaps
+        behind axes of a batch; else 0.
     copy_dtype: the type of copies of it: that of the sums, if the block reads it only cast to that, see
         `reads_only_as`; else its own.
     """
@@ -184,9 +185,10 @@ def _product(
 def _operand(region: RegionInfo, position: int, axes: tuple[str, ...]) -> ContractionOperand:
     """An operand, with the width of its panels, and of the groups in them, if it has any."""
     shape, panel, group = region.buffer.shape, 0, 0
-    if len(axes) == 4 and axes[0] in ("", axes[2]) and axes[1] == axes[3] and axes[2] != axes[1] and axes[2]:
-        axes = (axes[2], *axes[1:])  # one panel has no index
-        panel, group = shape[2] or 0, shape[3] or 0
+    *batch, n, k, lane, term = ("", "", "", "", *axes)[-max(4, len(axes)) :]
+    if len(axes) >= 4 and n in ("", lane) and k == term != lane and lane:
+        axes = (*batch, lane, k, lane, term)  # one panel has no index
+        panel, group = shape[-2] or 0, shape[-1] or 0
     elif axes.count(axes[-1]) == 2:
         panel = shape[-1] or 0
     return ContractionOperand(str(region), axes, region.buffer.dtype, position, panel=panel, group=group)

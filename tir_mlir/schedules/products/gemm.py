@@ -113,10 +113,10 @@ def gemm(
     target = chosen(target)
     what = contraction(sch, block)
     options = Free(sch, block, free)
-    if what.right.panel:
+    if what.right.panel and what.is_unbatched:
         _packed_gemm(sch, block, what, target, _threads(what, target, threads), packed, options, epilogue)
         return None
-    if packed is None and _schedule_few_rows(sch, block, what, target, threads):
+    if packed is None and not what.right.panel and _schedule_few_rows(sch, block, what, target, threads):
         return None
     if 1 in (what.extent(what.m), what.extent(what.n)):
         _refuse_packed(packed, "a product with one row or column reads each element once")
@@ -129,6 +129,9 @@ def gemm(
         packing = gemm(sch, block, target, 1, packed, free, epilogue)
         parallelize(sch, _loops_that_write(sch, outs)[: len(what.batch)], threads)  # instructions replace the block
         return packing
+    if what.right.panel:
+        _packed_gemm(sch, block, what, target, threads, packed, options, epilogue)
+        return None
     batched = all(a in x.axes for a in what.batch for x in (what.left, what.right))
     unit = tile_unit(what, target) if packed is None and batched else None  # its operands are packed in the call
     if unit and tile_gemm(sch, block, what, unit, target, threads, epilogue):

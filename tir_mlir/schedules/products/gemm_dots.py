@@ -193,7 +193,7 @@ def dot_panels(what: Contraction, target: Target, threads: int) -> tuple[int, in
     """The width of the panels in which a product reads its right operand, and the group of terms, if callers can pass
     it so: the operands are those of an instruction and fill its vectors. (0, 0): they cannot."""
     dot, n, k = dot_for(what, target, packed=True), what.extent(what.n) or 0, what.extent(what.k) or 0
-    if dot is None or not what.is_unbatched or what.right.dtype != dot.dtype:
+    if dot is None or what.right.dtype != dot.dtype:
         return 0, 0
     width = tile(what, dot, target, threads).vectors * dot.lanes
     return (0, 0) if n % width or k % dot.group or not n * k else (width, dot.group)
@@ -203,7 +203,7 @@ def _is_packed(what: Contraction, dot: Multiplier) -> bool:
     """Whether the right operand has the groups of an instruction, in panels of its vectors."""
     (n, k), right = (what.extent(a) or 1 for a in (what.n, what.k)), what.right
     fits = right.group == dot.group and right.dtype == dot.dtype and right.panel % dot.lanes == 0
-    return fits and right.axes[0] == what.n and n % right.panel == 0 and k % dot.group == 0
+    return fits and right.axes[-2] == what.n and n % right.panel == 0 and k % dot.group == 0
 
 
 def tile(what: Contraction, dot: Multiplier, target: Target, threads: int) -> DotTile:

@@ -145,8 +145,10 @@ class WeightPanels:
 
         W[96, 30]   ->  P[2, 15, 48, 2]  P[p, k, l, t] = W[p * 48 + l, k * 2 + t]       group = 2
 
+        W[16, 96, 30]  ->  P[16, 2, 15, 48, 2]    inner = (0, 2): those of a batch have panels each
+
     `name`: the parameter; `source`: its shape before; `shape`: after; `dtype`: of both. group: adjacent elements along
-    the other dimension, of two, that remain adjacent; the panels are full then.
+    the last of the inner dimensions that remain adjacent; the panels are full then, and those of a batch apart.
     """
 
     name: str
@@ -161,7 +163,8 @@ class WeightPanels:
     def shape(self) -> tuple[int, ...]:
         panels = -(-self.source[self.along] // self.width)
         if self.group > 1:
-            return (panels, self.source[self.inner[0]] // self.group, self.width, self.group)
+            *batch, terms = (self.source[d] for d in self.inner)
+            return (*batch, panels, terms // self.group, self.width, self.group)
         return (panels, *(self.source[d] for d in self.inner), self.width)
 
     @property
@@ -169,7 +172,8 @@ class WeightPanels:
         """The index map from the weight to its panels."""
         n, inner, width, group = self.along, self.inner, self.width, self.group
         if group > 1:
-            return lambda *i: (i[n] // width, i[inner[0]] // group, i[n] % width, i[inner[0]] % group)
+            *batch, k = inner
+            return lambda *i: (*(i[d] for d in batch), i[n] // width, i[k] // group, i[n] % width, i[k] % group)
         return lambda *i: (i[n] // width, *(i[d] for d in inner), i[n] % width)
 
     def apply(self, array: ArrayLike) -> np.ndarray:
@@ -189,9 +193,9 @@ def panels_of(weight: np.ndarray, panels: WeightPanels, packed: np.ndarray | Non
     """The panels of an array of the shape and type that they are of, in `packed` if it is given."""
     packed = empty(panels.shape, weight.dtype) if packed is None else packed
     if panels.group > 1:
-        count, groups, width, group = panels.shape
-        matrix = weight if panels.along == 0 else weight.T
-        copy_into(packed, matrix.reshape(count, width, groups, group).transpose(0, 2, 1, 3))
+        *batch, count, groups, width, group = panels.shape
+        matrices = weight.transpose(*panels.inner[:-1], panels.along, panels.inner[-1])
+        copy_into(packed, np.swapaxes(matrices.reshape(*batch, count, width, groups, group), -3, -2))
         return packed
     rows = weight.transpose(*panels.inner, panels.along)
     full, rest = divmod(rows.shape[-1], panels.width)

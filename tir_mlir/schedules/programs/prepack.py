@@ -46,7 +46,7 @@ def prepack(
     their order. weights: names of parameters; those where panels are of no use remain as they are: read by no product
     or convolution, by several blocks, as rows of the result, with few rows and columns, of symbolic shape, or no
     floats. What is widened for a convolution is in panels before and after. Weights of bfloat16 that dot-product
-    instructions read are in groups as well: W[j // 48, k // 2, j % 48, k % 2].
+    instructions read are in groups as well: W[j // 48, k // 2, j % 48, k % 2], and so are those of each of a batch.
     target, threads: as for `auto`.
     Returns the panels by name, whose `apply(array)` packs a weight, exactly. Raises ScheduleError for a name that is
     not a parameter of the function.
@@ -162,15 +162,16 @@ def _grouped_panels(
     except ScheduleError:
         return None
     axes, name = what.right.axes, str(read)
-    if name != what.right.name or sorted(axes) != sorted((what.n, what.k)):
+    batch = [a for a in what.batch if what.extent(a) != 1 or a in axes]
+    if name != what.right.name or sorted(axes) != sorted((*batch, what.n, what.k)):
         return None
     unit = tile_unit(what, target, fewest=1)
     width, group = tile_panels(what, unit) if unit else dot_panels(what, target, threads)
     if group < 2:
         return None
     shape = tuple(int(e) for e in read.buffer.shape if e is not None)
-    along = axes.index(what.n)
-    return WeightPanels(name, shape, read.buffer.dtype, along, (1 - along,), width, group)
+    inner = tuple(axes.index(a) for a in (*batch, what.k))
+    return WeightPanels(name, shape, read.buffer.dtype, axes.index(what.n), inner, width, group)
 
 
 def _sum_position(axis: str, sums: Sequence[str]) -> int:

@@ -99,6 +99,11 @@ def test_the_largest_sums_of_bytes_are_exact():
     np.testing.assert_array_equal(tir_mlir.build(graph, threads=1)(x), sums(x, w, [0] * 4, 0))
 
 
+def test_sixteen_tiles_share_the_weights_of_bytes():
+    x, w = np.zeros((1, 10, 10, 32), "uint8"), np.zeros((32, 32, 3, 3), "int8")
+    assert "nn.winograd_tiles" in winograd(layer_of_bytes(x, w), "avx2", 1).script()
+
+
 @pytest.mark.parametrize(
     ("target", "size", "channels", "options"),
     [

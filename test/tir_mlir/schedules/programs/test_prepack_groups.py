@@ -9,6 +9,7 @@ from tir_mlir.schedules import WeightPanels
 from tir_mlir.target import named
 
 ZEN4 = named("zen4")
+RNG = np.random.default_rng(5)
 
 
 def dense(rows, columns, depth, turned=False, dtype="bfloat16", bias=False):
@@ -67,6 +68,23 @@ def test_panels_of_groups_of_an_array():
 ], ids=["few rows", "columns that fill no vectors", "an odd sum"])  # fmt: skip
 def test_where_groups_are_of_no_use_the_weight_stays(program):
     assert prepacked(program)[1] == {}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_product_of_a_batch_has_panels(threads):
+    x, w = te.placeholder((4, 5, 34), "int16", name="X"), te.placeholder((4, 34, 32), "int16", name="W")
+    program = te.create_prim_func([x, w, topi.matmul(x, w, out_dtype="int32")])
+    sch = Schedule(program)
+    made = schedules.prepack(sch, "main", ["W"], "avx2", threads)["W"]
+    assert made.shape == (4, 32 // made.width, 17, made.width, 2)
+    assert schedules.auto(sch, "avx2", threads)["T_matmul"] == "gemm"
+    text = sch.mod.script()
+    assert "dot_int16" in text and "W_global" not in text and sch.verify()
+    left, right = RNG.integers(-99, 99, (4, 5, 34)).astype("int16"), RNG.integers(-99, 99, (4, 34, 32)).astype("int16")
+    if named("avx2").as_cpu().runs_here:
+        found = np.empty((4, 5, 32), "int32")
+        build(sch)(left, made.apply(right), found)
+        np.testing.assert_array_equal(found, left.astype("int32") @ right)
 
 
 @pytest.mark.parametrize("target", ["avx2", "avx512"])
