@@ -34,7 +34,14 @@ from tir_mlir.schedules.products.gemm_panels import (
     sharing_rows,
 )
 from tir_mlir.schedules.products.gemv import gemv
-from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
+from tir_mlir.schedules.products.packing import (
+    exceeds_l2,
+    in_place_tiles,
+    pack_left,
+    pack_right,
+    packs_left,
+    packs_right,
+)
 from tir_mlir.schedules.products.row_versions import (
     SUMMED,
     THIN,
@@ -328,6 +335,7 @@ def _tiled_gemm(
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed=packed, epilogue=epilogue).run()
     else:
+        plan = plan if prepacked else in_place_tiles(what, plan, target, threads)
         plan = free_tiles(free, what, plan, target) if free else plan
         result = packing(plan)
         give_reasons(sch, what.out, () if free else plan.why)

@@ -18,7 +18,7 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.operand_types import store_as
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
-from tir_mlir.schedules.products.tile_sizes import Tiles
+from tir_mlir.schedules.products.tile_sizes import IN_PLACE, Tiles, tiles
 from tir_mlir.target import Target
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ REUSE = 4
 LINE = 64
 """Bytes in a cache line."""
 WAYS = 8
-"""Associativity of L1: lines whose addresses differ by a multiple of L1 / WAYS map to the same set."""
+"""Associativity of a cache: lines whose addresses differ by a multiple of its size / WAYS map to the same set."""
+SHORTEST = 64
+"""The least number of steps of a pass over a right operand that is read where it is: each pass adds to the result."""
 
 
 def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
@@ -46,6 +48,17 @@ def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
         return True
     often = _size(what, what.m) >= REUSE * plan.mr
     return often and not _fits(plan.kc, plan.nr, _size(what, what.n), what.right.bits // 8, target)
+
+
+def in_place_tiles(what: Contraction, plan: Tiles, target: Target, threads: int) -> Tiles:
+    """A plan for a right operand that few rows read where it is. If its rows share sets of L1, each tile of rows waits
+    for all of it again: the tile is as wide as registers allow, and L2 holds the rows of a pass in half of its sets."""
+    m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
+    row = _size(what, what.n) * what.right.bits // 8
+    if n is None or packs_right(what, plan, target) or rows_held(target.l1, row) >= plan.kc:
+        return plan
+    longest = max(SHORTEST, rows_held(target.l2, row) // 2)
+    return tiles(m, n, k, what.bits, target, threads, step=IN_PLACE, longest=longest)
 
 
 def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
@@ -129,8 +142,14 @@ def _fits(rows: int, columns: int, row: int, size: int, target: Target) -> bool:
     lines = -(-columns * size // LINE) + 1  # rows need not start at a line boundary
     room = target.l1 // LINE
     if row * size % LINE == 0:  # rows conflict in the same sets
-        room = min(room, lines * room // gcd(row * size // LINE, target.l1 // (LINE * WAYS)))
+        room = min(room, lines * rows_held(target.l1, row * size))
     return 3 * rows * lines <= 2 * room
+
+
+def rows_held(cache: int, row: int) -> int:
+    """The number of rows of `row` bytes whose first lines a cache of a size holds: rows that are a multiple of a power
+    of two apart begin in few of its sets."""
+    return cache // max(LINE, gcd(row, cache // WAYS))
 
 
 def _size(what: Contraction, axis: str) -> int:

@@ -97,6 +97,8 @@ FLOATS = StepCost()
 FROM_L2 = StepCost(prefers=lambda rows, vectors: ((rows + 2 * vectors) / (rows * vectors),))
 """The one with the fewest loads for a multiply-add, where those of the right operand count twice, as they come from
 L2."""
+IN_PLACE = StepCost(prefers=lambda rows, vectors: (-vectors,))
+"""The one with the most vectors, which reads most of a row of the right operand at once."""
 
 
 def register_tile(
@@ -139,15 +141,17 @@ def kept_in(target: Target, level: str, what: str, size: int) -> str:
 
 
 def tiles(
-    m: int | None, n: int | None, k: int | None, bits: int, target: Target, threads: int = 1, panel: int = 0
-) -> Tiles:
+    m: int | None, n: int | None, k: int | None, bits: int, target: Target, threads: int = 1, panel: int = 0,
+    step: StepCost = FLOATS, longest: int = LARGE,
+) -> Tiles:  # fmt: skip
     """Choose the tiles of an m x n x k product (None: symbolic) of `bits`-wide elements; parallel over rows. panel: the
-    width of the panels that the right operand has, which are read once by few rows; 0: none."""
+    width of the panels that the right operand has, which are read once by few rows; 0: none. longest: the most steps of
+    a pass."""
     m, n, k = m or LARGE, n or LARGE, k or LARGE
     lanes, size = target.lanes(bits), max(1, bits // 8)
-    tile = register_tile(m, n, lanes, target, panel=panel)
+    tile = register_tile(m, n, lanes, target, step, panel=panel)
     mr, nr = min(tile.rows, m), tile.vectors * lanes
-    kc = even_tile(k, max(16, room(target, "l1") // (nr * size)))  # a panel in L1, with room for left rows
+    kc = even_tile(k, min(longest, max(16, room(target, "l1") // (nr * size))))  # in L1, with room for left rows
     kc = k if panel and m == mr else kc
     mc = even_tile(m, max(mr, room(target, "l2") // (kc * size)), mr, threads)
     nc = even_tile(n, max(nr, room(target, "l3") // (kc * size)), nr)

@@ -9,7 +9,8 @@ from harness import ROOT
 from programs.products import product, widened
 
 from tir_mlir import Schedule, explain_speed, schedules
-from tir_mlir.target import NAMES, ZEN4
+from tir_mlir.schedules.products.packing import rows_held
+from tir_mlir.target import NAMES, ZEN1, ZEN4
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,22 @@ def test_no_schedule_asks_for_the_name_of_a_cpu():
                 assert node.attr not in ("cpu", "triple"), f"{path.name}:{node.lineno}"
             if isinstance(node, ast.Constant):
                 assert node.value not in names, f"{path.name}:{node.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("n", "tile", "steps"),
+    [(1024, "4 x 24", 64), (1000, "6 x 16", 256)],
+    ids=["rows a page apart", "rows in all sets"],
+)
+def test_few_rows_read_wide_tiles_of_a_matrix_whose_rows_share_sets(n, tile, steps):
+    sch = Schedule(product(16, n, 1024))
+    schedules.gemm(sch, "C", target=ZEN1, threads=1)
+    reasons = [reason for entry in sch.history for reason in entry.reasons]
+    assert reasons[0].startswith(f"C: tile of {tile}") and reasons[1].startswith(f"C: panel of {steps} steps")
+
+
+def test_rows_that_a_cache_holds():
+    assert rows_held(32 << 10, 64) == 512
+    assert rows_held(32 << 10, 4096) == 8
+    assert rows_held(512 << 10, 4096) == 128
+    assert rows_held(512 << 10, 4000) == 8192
