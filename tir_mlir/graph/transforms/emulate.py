@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tir_mlir.dialect.ir import attrs, enter_context, funcs, symbols_kept
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.lift_weights import weight_callees
 from tir_mlir.graph.transforms.schedule_functions import FLOPS, SCHEDULE, WARNINGS, replace_function
-from tir_mlir.graph.transforms.weight_callees import weight_callees
 from tir_mlir.graph.units.emulation_unit import emulated_functions
 from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.targets.stages import BuildOptions

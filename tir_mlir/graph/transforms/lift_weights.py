@@ -24,6 +24,7 @@ from tir_mlir.graph.memory.buffer_assignment import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.bodies import bodies, weights_of
 from tir_mlir.graph.transforms.clean import drop_unused_inputs, erase_dead_nodes, merge_equal_nodes
+from tir_mlir.script.module import copy_function
 
 DERIVES, OF = encoding.DERIVES, encoding.OF
 
@@ -264,3 +265,29 @@ def constant_array(node: Node) -> np.ndarray:
     dtype = node.types[0].dtype
     array = dense_array(node.constant)
     return array if dtype == "bfloat16" else array.view(dtype)
+
+
+def weight_callees(graph: Graph) -> frozenset[str]:
+    """The TensorIR functions that the graph of the weights calls. One that the model calls as well is copied, in place.
+
+    main_weights: cast(w)    main: cast(x)    ->    main_weights: cast_of_weights(w)    main: cast(x)
+    """
+    func, module = weights_graph(graph), graph.module.mlir
+    if func is None:
+        return frozenset()
+    both = _callees(func) & frozenset[str]().union(*map(_callees, bodies(graph.func)))
+    names = {name: create.fresh_symbol(module, f"{name}_of_weights") for name in sorted(both)}
+    for name, fresh in names.items():
+        copy_function(module, graph.module[name], fresh)
+    for node in func.nodes:
+        callee = node.callee
+        if callee is not None and callee.kind == encoding.CALL_TIR and callee.callee in names:
+            with ir.InsertionPoint(node.op):
+                call = create.call_tir(module, names[callee.callee], list(node.inputs), node.types, node.names)
+            replace_node(node, call.results)
+    return _callees(func)
+
+
+def _callees(func: TensorFunc) -> frozenset[str]:
+    called = [node.callee for node in func.nodes]
+    return frozenset(c.callee for c in called if c is not None and c.kind == encoding.CALL_TIR)

@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, enter_context, erase_symbol, funcs, symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.transforms.weight_callees import weight_callees
+from tir_mlir.graph.transforms.lift_weights import weight_callees
 from tir_mlir.graph.units.schedule_unit import ScheduledFunction, plain_schedules, schedules
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
