@@ -39,6 +39,7 @@ CASES: dict[str, list[Case]] = {
     **{f"nn.adaptive_{kind}_pool2d": [([_IMAGE], {"output_size": 3})] for kind in ("max", "avg")},
     **{f"nn.adaptive_{kind}_pool3d": [([_VOLUME], {"output_size": 2})] for kind in ("max", "avg")},
     "ewise_fma": [([ROWS] * 3, {})],
+    "requantize": [([ROWS] * 3, {"given": "bias", "relu": True})],
     "clip": [([ROWS], {"min": -1, "max": 2})],
     "astype": [([ROWS], {"dtype": "int32"}), ([ROWS], {"dtype": "float16"}), ([LINE], {"dtype": "bool"})],
     "matmul": [([(3, 5), (5, 7)], {}), ([(2, 1, 3, 4), (3, 4, 1)], {}), ([(5,), (5, 2)], {})],

@@ -33,6 +33,7 @@ from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights, lift_weights
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.patches import patches
+from tir_mlir.graph.transforms.scale_sums import scale_sums
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.graph.transforms.winograd import winograd
@@ -99,6 +100,13 @@ STAGES: list[Stage] = [
         "Compute products and convolutions of quantised tensors in integers",
         integers,
         frozenset({"dequantize"}),
+        by_body=True,
+    ),
+    Stage(
+        "scale_sums",
+        "Scale and round sums of integers in one operator",
+        scale_sums,
+        frozenset({"astype"}),
         by_body=True,
     ),
     Stage(

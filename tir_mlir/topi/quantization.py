@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tir_mlir import te
+from tir_mlir.topi.broadcast import broadcast_shape, read
 from tir_mlir.topi.operands import (
     FLOATS,
     Number,
@@ -24,9 +25,14 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import are_equal, exact_quotient, is_one, simple
 
-__all__ = ["dense_groups", "dequantize", "dequantize_group", "quantize", "round_to", "unpack_int4"]
+__all__ = ["dense_groups", "dequantize", "dequantize_group", "quantize", "requantize", "round_to", "unpack_int4"]
 
 LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
+MORE_OF_SUMS = {
+    "offset": "", "bias": "float32", "addend": "", "addend_scale": "float32", "addend_zero": "", "top": "float32",
+    "zero_point": "",
+}  # fmt: skip
+"""The operands that `requantize` may be given, in this order, and the type of floats that they are of."""
 
 
 def _parameter(op: str, name: str, value: Operand, x: te.Tensor, axis: int) -> Callable[[Sequence[te.Expr]], Number]:
@@ -50,13 +56,12 @@ def quantize(
     scale, zero_point: a number, a tensor of one, or of one for each position of the axis.
     """
     x = floats("quantize", "data", data)
-    low, high = LIMITS[one_of("quantize", "out_dtype", out_dtype, list(LIMITS))]
+    one_of("quantize", "out_dtype", out_dtype, list(LIMITS))
     dim, wide = axis_of("quantize", axis, x.ndim), wide_type(x.dtype)
     by, zero = (_parameter("quantize", n, v, x, dim) for n, v in (("scale", scale), ("zero_point", zero_point)))
 
     def element(*i: te.Expr) -> te.Expr:
-        value = te.round(as_type(x(*i), x.dtype, wide) / constant(by(i), wide)) + constant(zero(i), wide)
-        return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
+        return _round_value(as_type(x(*i), x.dtype, wide) / constant(by(i), wide), constant(zero(i), wide), out_dtype)
 
     return te.compute(x.shape, element, name="T_quantize")
 
@@ -67,7 +72,7 @@ def round_to(data: te.Tensor, out_dtype: str = "int8", zero_point: te.Tensor | f
     zero_point: a number, or a tensor of one.
     """
     x = floats("round_to", "data", data)
-    low, high = LIMITS[one_of("round_to", "out_dtype", out_dtype, list(LIMITS))]
+    low, _ = LIMITS[one_of("round_to", "out_dtype", out_dtype, list(LIMITS))]
     wide, shifted = wide_type(x.dtype), isinstance(zero_point, te.Tensor) or zero_point != 0
     if isinstance(zero_point, float) and zero_point.is_integer():  # a number of a graph is one of the type of the data
         zero_point = int(zero_point)
@@ -75,11 +80,73 @@ def round_to(data: te.Tensor, out_dtype: str = "int8", zero_point: te.Tensor | f
     zero = _parameter("round_to", "zero_point", given, x, -1)
 
     def element(*i: te.Expr) -> te.Expr:
-        value = te.round(as_type(x(*i), x.dtype, wide))
-        value = value + constant(zero(i), wide) if shifted else value
-        return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
+        return _round_value(as_type(x(*i), x.dtype, wide), constant(zero(i), wide) if shifted else None, out_dtype)
 
     return te.compute(x.shape, element, name="T_round")
+
+
+def _round_value(value: te.Expr, zero: te.Expr | None, dtype: str) -> te.Expr:
+    """round(value) + zero, limited to the range of a type of integers."""
+    low, high = (constant(end, value.dtype) for end in LIMITS[dtype])
+    rounded = te.round(value)
+    return te.min(te.max(rounded if zero is None else rounded + zero, low), high).astype(dtype)
+
+
+def requantize(
+    data: te.Tensor,
+    scale: te.Tensor | float,
+    *operands: te.Tensor,
+    given: str = "",
+    relu: bool = False,
+    out_dtype: str = "int8",
+) -> te.Tensor:
+    """Integers, such as sums, scaled and rounded, ties to even, to the range of a type: "int8", "uint8", "int16".
+
+        y = (data - offset) * scale + bias + (addend - addend_zero) * addend_scale
+        round(min(max(y, 0) if relu else y, top)) + zero_point
+
+    given: which of these operands, in this order, follow the scale, as "bias zero_point"; without one, its operation is
+    left out. All broadcast to one shape, are float32 but the integers offset, addend, addend_zero and zero_point, and
+    are computed in this order: each step as an operator of its own would. out_dtype: "float32" does not round. data of
+    float32 is scaled as well.
+    """
+    op, named = "requantize", given.split()
+    one_of(op, "out_dtype", out_dtype, [*LIMITS, "float32"])
+    if named != [name for name in MORE_OF_SUMS if name in named] or len(named) != len(operands):
+        problem, order = f"given={given!r} for {len(operands)} operands behind the scale", " ".join(MORE_OF_SUMS)
+        raise refuse(op, problem, f"name each of them once, in the order {order}")
+    if ("addend" in named) != ("addend_scale" in named) or ("addend_zero" in named and "addend" not in named):
+        raise refuse(op, f"given={given!r}", "name addend with addend_scale")
+    values = {"data": data, "scale": scale, **dict(zip(named, operands, strict=True))}
+    tensors = {name: value for name, value in values.items() if isinstance(value, te.Tensor)}
+    for name, x in tensors.items():
+        types = ["int32", *LIMITS, "float32"] if name == "data" else [MORE_OF_SUMS.get(name, "float32")]
+        if types != [""]:
+            of_type(op, name, x, types, f"of {' or '.join(types)}")
+    shape = broadcast_shape(op, *(x.shape for x in tensors.values()))
+
+    def element(*i: te.Expr) -> te.Expr:
+        at = {n: read(v, i, shape) if isinstance(v, te.Tensor) else constant(v, "float32") for n, v in values.items()}
+        return _requantize_value(at, relu, out_dtype)
+
+    return te.compute(shape, element, name="T_requantize")
+
+
+def _requantize_value(at: Mapping[str, te.Expr], relu: bool, dtype: str) -> te.Expr:
+    """An element of `requantize`, of those of its operands."""
+    total = at["data"] if at["data"].dtype == "float32" else constant(at["data"], "int32")
+    total = total - constant(at["offset"], total.dtype) if "offset" in at else total
+    value = constant(total, "float32") * at["scale"]
+    value = value + at["bias"] if "bias" in at else value
+    if "addend" in at:
+        added = constant(at["addend"], "int32")
+        added = added - constant(at["addend_zero"], "int32") if "addend_zero" in at else added
+        value = value + added.astype("float32") * at["addend_scale"]
+    value = te.max(value, constant(0, "float32")) if relu else value
+    value = te.min(value, at["top"]) if "top" in at else value
+    if dtype == "float32":
+        return value
+    return _round_value(value, constant(at["zero_point"], "float32") if "zero_point" in at else None, dtype)
 
 
 def dequantize(

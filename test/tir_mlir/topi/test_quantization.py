@@ -48,6 +48,25 @@ def test_limits_and_ties(dtype, size):
     np.testing.assert_array_equal(got, wanted)
 
 
+def test_sums_are_scaled_bounded_and_rounded():
+    sums, addend = random(3, 17, dtype="int32"), random(3, 17, dtype="uint8", seed=1)
+    offset, scale, bias = (random(17, dtype=t, seed=n) for n, t in ((2, "int32"), (3, "float32"), (4, "float32")))
+    more = {"offset": offset, "bias": bias, "addend": addend, "addend_scale": np.float32(0.25)}
+    more |= {"addend_zero": np.int32(3), "top": np.float32(90.5), "zero_point": np.uint8(7)}
+    options = {"given": " ".join(more), "relu": True, "out_dtype": "uint8"}
+    got = run(lambda *operands: topi.requantize(*operands, **options), sums, scale, *map(np.asarray, more.values()))
+    scaled = (sums - offset).astype("float64") * scale + bias + (addend.astype("float64") - 3) * 0.25
+    wanted = np.round(np.clip(scaled, 0, 90.5)) + 7
+    np.testing.assert_array_equal(got, np.clip(wanted, 0, 255))
+
+
+@pytest.mark.parametrize("given", ["zero_point bias", "bias", "addend top", "addend_zero top", "bias other"])
+def test_operands_of_sums_are_named_in_order(given):
+    sums, scale, *more = te.placeholder((3,), "int32"), *(te.placeholder((3,)) for _ in range(3))
+    with pytest.raises(GraphError, match=rf"requantize: given='{given}'[\s\S]*fix: name "):
+        topi.requantize(sums, scale, *more, given=given)
+
+
 @pytest.mark.parametrize("order", ["halves", "pairs"])
 def test_four_bits_by_group(order):
     weights = Weights(6, 128, 32, order)

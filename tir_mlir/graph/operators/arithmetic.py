@@ -175,6 +175,7 @@ OPERATORS = [
     Operator("quantize", topi.quantize, num_inputs=3),
     Operator("dequantize", topi.dequantize, num_inputs=3, arrays=rules.DEQUANTIZE),
     elementwise("round_to", topi.round_to, num_inputs=1, named=("zero_point",)),
+    elementwise("requantize", topi.requantize),
     Operator("unpack_int4", topi.unpack_int4),
     Operator("dequantize_group", topi.dequantize_group),
     Operator("dense_groups", topi.dense_groups, kind=OperatorKind.PRODUCT, num_inputs=4),

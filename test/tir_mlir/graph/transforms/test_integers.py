@@ -94,6 +94,17 @@ def test_a_sum_reads_integers_and_scales_them_for_the_result():
     assert text.count("R.round_to") == text.count("R.dequantize") == 2 and "R.quantize" not in text
 
 
+def test_sums_are_scaled_and_rounded_by_one_operator_as_by_several():
+    """That of a residual adds two tensors of integers."""
+    graph, x = layer(residual=True), RNG.integers(0, 256, (1, 16, 6, 6)).astype("uint8")
+    before, after = (compile_graph(graph, until=stage) for stage in ("integers", "scale_sums"))
+    text = after.script()
+    assert text.count("R.requantize") == 2 and "R.round_to" not in text and "R.dequantize" not in text
+    (one,), _ = after.interpret(x)
+    (several,), _ = before.interpret(x)
+    np.testing.assert_array_equal(one, several)
+
+
 def test_layers_that_differ_in_scales_and_zero_points_are_one_function():
     b, w = GraphBuilder(), RNG.integers(-128, 128, (16, 16)).astype("int8")
     x, steps = b.input("x", (17, 16), "uint8"), (b.constant(np.float32(0.1)), b.constant(np.uint8(3)))
