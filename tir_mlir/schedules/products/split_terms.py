@@ -19,6 +19,8 @@ TERMS = 256
 """The least number of terms of a part: a panel, with the time of its first and last loads, is to be short in that."""
 GAIN = 0.98
 """The most cycles, of those without parts, for which sums are computed in parts."""
+WRITTEN = 2
+"""How often bytes move that are written: their lines are read first."""
 
 
 def num_parts(what: Contraction, target: Target, threads: int, by_columns: bool) -> int:
@@ -65,11 +67,11 @@ def _shared_cycles(what: Contraction, target: Target, threads: int, by_columns: 
     as a whole, and read again by all."""
     m, n, k = (what.extent(a) or 1 for a in (what.m, what.n, what.k))
     plan, size = tiles(m, n, k, what.bits, target, threads), what.bits // 8
-    rows, columns = ceil(m / plan.mr), ceil(n / plan.nr)
+    rows, columns, moved = ceil(m / plan.mr), ceil(n / plan.nr), ((m + n) * k + WRITTEN * m * n) * size
     if by_columns:
-        return _cycles(what, target, threads, columns, (ceil(columns / threads) * plan.nr + m) * k * size)
+        return _cycles(what, target, threads, columns, (ceil(columns / threads) * plan.nr + m) * k * size, moved)
     copied = 2 * n * k * size // threads if packs_right(what, plan, target) else 0
-    return _cycles(what, target, threads, rows, (ceil(rows / threads) * plan.mr + n) * k * size + copied)
+    return _cycles(what, target, threads, rows, (ceil(rows / threads) * plan.mr + n) * k * size + copied, moved)
 
 
 def _split_cycles(what: Contraction, target: Target, threads: int, parts: int) -> float:
@@ -78,14 +80,17 @@ def _split_cycles(what: Contraction, target: Target, threads: int, parts: int) -
     size = what.bits // 8
     adding = stream_cycles((parts + 1) * m * n * size)
     sharing = worth_threads(adding, threads)
-    read = (m + n) * k // parts * size
-    return _cycles(what, target, threads, parts, read) + adding / sharing + region_cycles(sharing)
+    read, moved = (m + n) * k // parts * size, ((m + n) * k + (WRITTEN + 1) * parts * m * n) * size
+    return _cycles(what, target, threads, parts, read, moved) + adding / sharing + region_cycles(sharing)
 
 
-def _cycles(what: Contraction, target: Target, threads: int, pieces: int, size: int) -> float:
-    """Of the threads that compute equal pieces of a product, each from so many bytes of the last cache."""
+def _cycles(what: Contraction, target: Target, threads: int, pieces: int, size: int, moved: int) -> float:
+    """Of the threads that compute equal pieces of a product, each from so many bytes of the last cache. moved: bytes of
+    all threads, which come from memory if the last caches do not hold them."""
     core = core_or_typical(target)
     work = (what.extent(what.m) or 1) * (what.extent(what.n) or 1) * (what.extent(what.k) or 1)
     computing = work / core.multiply_adds(what.dtype, target) / (threads * balance(pieces, threads))
     moving = size / core.l3_each(threads)
-    return max(moving, computing + WAITED["L3"] * moving) + region_cycles(threads)
+    fits = moved <= core.caches(threads) * core.last_cache(target)
+    memory = 0.0 if fits else moved / core.dram_rate(threads)
+    return max(memory, moving, computing + WAITED["L3"] * moving) + region_cycles(threads)

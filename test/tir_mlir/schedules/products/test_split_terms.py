@@ -77,3 +77,9 @@ def test_parts_have_256_terms():
 
 def test_one_thread_has_no_parts():
     assert parts(64, 64, 4096, threads=1) == 1
+
+
+@pytest.mark.parametrize(("rows", "number"), [(256, 16), (4096, 1)])
+def test_what_comes_from_memory_is_written_once(rows, number):
+    """Parts of 4096 rows are 17 MB beside a left operand that no cache holds."""
+    assert parts(rows, 64, 4096, target="skylake_avx512") == number
