@@ -327,8 +327,8 @@ def _tiled_gemm(
 
     m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
     plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)
-    prepacked = packed is not None or what.right.panel
-    whole = target.registers >= MANY_REGISTERS or (not prepacked and _pays_off_by_panels(what, plan, target, threads))
+    packs = packed is not None and not what.right.panel
+    whole = target.registers >= MANY_REGISTERS or (not packs and _pays_off_by_panels(what, plan, target, threads))
     if whole and not free.flag("blocked", False):
         wide = panels(what, target, threads)
         wide = free_panels(free, what, wide, target, threads) if free else wide
@@ -354,14 +354,16 @@ def _shares_columns(what: Contraction, target: Target, threads: int) -> bool:
 
 
 def _pays_off_by_panels(what: Contraction, plan: Tiles, target: Target, threads: int) -> bool:
-    """Whether panels that L2 holds are faster than blocks with few registers, too: the right operand exceeds L2, many
-    rows use a panel, and the left operand, which each reads from behind L2, is read seldom or is a small part of L3."""
+    """Whether panels that L2 holds are faster than blocks with few registers, too: the right operand exceeds L2 and
+    many rows use a panel, or panels that are there already are longer than the sums of blocks; and the left operand,
+    which each reads from behind L2, is read seldom or is a small part of L3."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     in_place = what.left.axes[-1] == what.k and not (what.must_pack or what.left.must_copy)
-    if not in_place or m < PANEL_ROWS or threads > max(m // plan.mr, n // plan.nr):
+    if not in_place or threads > max(m // plan.mr, n // plan.nr):
         return False
     near = m * k * what.bits // 8 <= target.l3 // NEAR
-    return n * k * what.bits // 8 > target.l2 and (near or not packs_left(what, plan, target))
+    gains = plan.kc < k if what.right.panel else m >= PANEL_ROWS and n * k * what.bits // 8 > target.l2
+    return gains and (near or not packs_left(what, plan, target))
 
 
 def _refuse_packed(packed: str | None, why: str) -> None:

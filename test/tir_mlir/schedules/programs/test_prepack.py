@@ -1,11 +1,14 @@
 """schedules.prepack: weights in the panels that products and convolutions read."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.layers import chain, dense
 
 from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ArgumentError, ScheduleError
+from tir_mlir.prediction.thread_shares import parallel_regions
 from tir_mlir.target import Target
 
 RNG = np.random.default_rng(3)
@@ -53,6 +56,22 @@ def test_a_long_sum_in_passes():
     x, w, b, y = numbers(12, 400), numbers(20, 400), numbers(20), np.empty((12, 20), "float32")
     build(sch)(x, layouts["W"].apply(w), b, y)
     np.testing.assert_array_equal(y, x @ w.T + b)
+
+
+@pytest.mark.parametrize(("rows", "l3", "passes"), [(13, 16 << 10, 1), (96, 2 << 20, 1), (96, 16 << 10, 10)])
+def test_few_registers_sum_whole_panels_where_the_left_operand_is_near(rows, l3, passes):
+    """L1 holds a tenth of a panel, L2 all of it. A left operand that comes from memory is read a block at a time."""
+    sch, layouts = prepacked(dense(rows, 160, 400), replace(SMALL, l2=64 << 10, l3=l3))
+    assert ("dense_rf" in sch.mod.script()) == (passes > 1)
+    x, w, y = numbers(rows, 400), numbers(160, 400), np.empty((rows, 160), "float32")
+    build(sch)(x, layouts["W"].apply(w), y)
+    np.testing.assert_array_equal(y, x @ w.T)
+
+
+def test_threads_share_the_panels_of_few_rows():
+    """Sixteen rows are three tiles: too few for four threads."""
+    sch, _ = prepacked(dense(16, 160, 400), replace(SMALL, l2=64 << 10, l3=2 << 20, cores=4), threads=4)
+    assert [region.iterations for region in parallel_regions(sch.mod.mlir)] == [20]
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
