@@ -335,7 +335,7 @@ def _tiled_gemm(
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed=packed, epilogue=epilogue).run()
     else:
-        plan = plan if prepacked else in_place_tiles(what, plan, target, threads)
+        plan = in_place_tiles(what, plan, target, threads) if packed is None else plan
         plan = free_tiles(free, what, plan, target) if free else plan
         result = packing(plan)
         give_reasons(sch, what.out, () if free else plan.why)
