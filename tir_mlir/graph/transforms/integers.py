@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from mlir import ir
 
@@ -79,7 +81,8 @@ def _equal(call: NodeCall, a: ir.Value, b: ir.Value) -> bool:
 
 
 def _scale(call: NodeCall, total: ir.Value, scale: ir.Value) -> ir.Value:
-    return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}), scale])
+    made = replace(call.type_of(total), dtype="float32")
+    return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}, made), scale], makes=made)
 
 
 def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
@@ -98,18 +101,19 @@ def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
     if not single and w.attrs["axis"] % len(w.shape) != of_weight:
         return None
     padding = {"pad_value": zero} if is_convolution(call) and zero else {}
-    total = call.emit_same([x.args[0], w.args[0]], {**call.attrs, **padding, "out_dtype": "int32"})
+    made = replace(call.struct_info, dtype="int32")
+    total = call.emit_same([x.args[0], w.args[0]], {**call.attrs, **padding, "out_dtype": "int32"}, made)
     if zero:
-        total = call.emit(
-            "subtract", [total, _reshape_along_axis(call, _sums(call, w.args[0], zero, of_weight), of_result)]
-        )
+        less = _reshape_along_axis(call, _sums(call, w.args[0], zero, of_weight), of_result)
+        total = call.emit("subtract", [total, less], makes=made)
     scale = call.emit("multiply", [x.args[1], w.args[1]])
     return total, (scale if single else _reshape_along_axis(call, scale, of_result))
 
 
 def _sum_of_one_scale(call: NodeCall, x: NodeCall, w: NodeCall) -> tuple[ir.Value, ir.Value]:
     """The sums of a product whose channels are not known, such as one of two activations, and their scale."""
-    total = call.emit_same([x.args[0], w.args[0]], {**call.attrs, "out_dtype": "int32"})
+    made = replace(call.struct_info, dtype="int32")
+    total = call.emit_same([x.args[0], w.args[0]], {**call.attrs, "out_dtype": "int32"}, made)
     return total, call.emit("multiply", [x.args[1], w.args[1]])
 
 
@@ -133,10 +137,10 @@ def _channels(call: NodeCall) -> tuple[int, int] | None:
 
 def _sums(call: NodeCall, weight: ir.Value, zero: int, channel: int) -> ir.Value:
     """zero * the sums of the weights of each output channel, in int32."""
-    wide = call.emit("astype", [weight], {"dtype": "int32"})
+    wide = call.emit("astype", [weight], {"dtype": "int32"}, replace(call.type_of(weight), dtype="int32"))
     others = [axis for axis in range(len(call.shape_of(weight))) if axis != channel]
     total = call.emit("sum", [wide], {"axis": others})
-    return call.emit("multiply", [total, call.number(zero, total)])
+    return call.emit("multiply", [total, call.number(zero, total)], makes=call.type_of(total))
 
 
 def _reshape_along_axis(call: NodeCall, vector: ir.Value, axis: int) -> ir.Value:
@@ -177,7 +181,7 @@ def _rounding(call: NodeCall, _: Matches) -> ir.Value | None:
     limits = np.iinfo(dtype)
     known = dtype if limits.min <= zero <= limits.max else "int32"  # of numbers of `dtype` casts are known to be exact
     shift = [call.number(zero, dtype=known)] if zero else []  # an operand: layers that differ in it are one function
-    return call.emit("round_to", [value, *shift], {"out_dtype": dtype})
+    return call.emit("round_to", [value, *shift], {"out_dtype": dtype}, call.struct_info)
 
 
 def _can_divide(call: NodeCall, value: ir.Value) -> bool:
@@ -202,13 +206,15 @@ def _divide_by_scale(call: NodeCall, value: ir.Value, scale: ir.Value) -> ir.Val
     if inner is None:
         raise AssertionError("what divides is computed")
     if is_homogeneous(inner.op.short):
-        return call.emit(inner.op.short, [_divide_by_scale(call, v, scale) for v in inner.args], inner.attrs)
+        args = [_divide_by_scale(call, v, scale) for v in inner.args]
+        return call.emit(inner.op.short, args, inner.attrs, inner.struct_info)
     if inner.op.short == "nn.relu6":
         top = call.emit("divide", [call.number(6, value), scale])
-        return call.emit("minimum", [call.emit("nn.relu", [_divide_by_scale(call, inner.args[0], scale)]), top])
+        value = call.emit("nn.relu", [_divide_by_scale(call, inner.args[0], scale)], makes=inner.struct_info)
+        return call.emit("minimum", [value, top], makes=inner.struct_info)
     number = 1 if inner.op.short == "dequantize" or call.is_weight(inner.args[1]) else 0
     args = [_divide_weight(call, v, scale) if n == number else v for n, v in enumerate(inner.args)]
-    return call.emit(inner.op.short, args, inner.attrs)
+    return call.emit(inner.op.short, args, inner.attrs, inner.struct_info)
 
 
 def _divide_weight_or_zero(call: NodeCall, value: ir.Value, scale: ir.Value) -> ir.Value:
@@ -222,7 +228,8 @@ def _divide_weight(call: NodeCall, weight: ir.Value, scale: ir.Value) -> ir.Valu
     """A weight over a scale that is one number: times its reciprocal, as compiled code divides by what is shared."""
     if call.shape_of(weight) == call.shape_of(scale):
         return call.emit("divide", [weight, scale])
-    return call.emit("multiply", [weight, call.emit("reciprocal", [scale])])
+    reciprocal = call.emit("reciprocal", [scale], makes=call.type_of(scale))
+    return call.emit("multiply", [weight, reciprocal])
 
 
 def _quantize_before_moving(call: NodeCall, _: Matches) -> ir.Value | None:
