@@ -69,6 +69,8 @@ def _is_changed_copy(body: Sequence[ir.Operation]) -> bool:
     """Whether ops load an element, convert it or flip some of its bits, and store it."""
     if len(body) < 2 or not isa(body[0], AffineLoadOp) or not isa(body[-1], AffineStoreOp):
         return False
+    if any(len(op.results) != 1 for op in body[:-1]):  # other stores have none
+        return False
     values = [op.results[0] for op in body[:-1]]
     casts = zip(body[1:-1], values[:-1], strict=True)
     return StoreOp(body[-1]).value == values[-1] and all(_is_change(op, value) for op, value in casts)

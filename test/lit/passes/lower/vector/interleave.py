@@ -82,3 +82,19 @@ def three(A: T.Buffer((3, 8), "int8"), B: T.Buffer((8, 3), "int8")):
             with T.block("B"):
                 vk, vj = T.axis.remap("SS", [k, j])
                 B[vj, vk] = A[vk, vj]
+
+
+# -----
+
+
+# What stores to two buffers is not a copy.
+# CHECK-LABEL: func.func @two_stores
+# CHECK-NOT: interleave
+@T.prim_func
+def two_stores(A: T.Buffer((2, 8), "int8"), B: T.Buffer((8, 2), "int8"), C: T.Buffer((2, 8), "int8")):
+    for k in T.unroll(2):
+        for j in T.vectorized(8):
+            with T.block("B"):
+                vk, vj = T.axis.remap("SS", [k, j])
+                C[vk, vj] = A[vk, vj]
+                B[vj, vk] = A[vk, vj]
