@@ -57,7 +57,7 @@ class _ThreadCondition:
         self._is_constant = True
 
     def write(self, least: float) -> ir.Value | None:
-        """Whether to start threads; None if that does not depend on sizes."""
+        """Whether to start threads; None if that does not depend on what is known when it runs."""
         nest = next(op for op in self._inside if isa(op, OMPLoopNestOp))
         each, iterations = self._steps(nest), self._trips(nest)
         if self._is_constant or iterations is None:
@@ -94,7 +94,6 @@ class _ThreadCondition:
         ends = constant_integer(low), constant_integer(high)
         if ends[0] is not None and ends[1] is not None:
             return _float(max(0.0, (ends[1] - ends[0]) / size))
-        self._is_constant = False
         extent = arith.index_cast(ir.IntegerType.get_signless(64), arith.subi(end, first))
         return arith.maximumf(arith.mulf(arith.sitofp(_f64(), extent), _float(1.0 / size)), _float(0.0))
 
@@ -108,6 +107,7 @@ class _ThreadCondition:
         owner = value.owner
         op = (owner.owner if isinstance(owner, ir.Block) else owner).operation
         if op not in self._region:
+            self._is_constant = self._is_constant and constant_integer(value) is not None
             return value
         if isinstance(owner, ir.Block):
             return self._middle(op) if value == owner.arguments[0] else None

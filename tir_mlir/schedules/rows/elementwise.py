@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import ceil
 from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -13,6 +12,7 @@ from tir_mlir.schedules.block_queries import (
     LARGE,
     block_handle,
     block_info,
+    even_tile,
     extent_of,
     extents,
     guards_division,
@@ -97,8 +97,8 @@ def elementwise_chain(
     if few > 1:
         inner = sch.fuse(*(loops[n] for n in order[-few:]))
     if threads > 1 and not outer:
-        piece = ceil((extent_of(sch, inner) or LARGE) / threads)
-        first, inner = sch.split(inner, [None, min(piece, target.l1)])
+        piece = even_tile(extent_of(sch, inner) or LARGE, target.l1, lanes, threads)
+        first, inner = sch.split(inner, [None, piece])
         outer = [first]
     if shared:
         outer[-1] = _rows_inside(sch, outer[-1], inner, options.choice("rows", (1, 2, 4, 8), ROWS))

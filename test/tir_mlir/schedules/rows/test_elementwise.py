@@ -1,5 +1,6 @@
 """schedules.elementwise: chains of operators, of any rank, in one pass."""
 
+import re
 import warnings
 
 import numpy as np
@@ -117,3 +118,11 @@ def test_columns_of_two_buffers_have_vectors_or_none_asked_for(widths):
     with warnings.catch_warnings(action="error"):
         build(sch)["main"](x, y, joined)
     np.testing.assert_array_equal(joined, np.concatenate((x, y), -1))
+
+
+def test_threads_have_equal_pieces_of_a_vector():
+    """Not three of 32768 elements and the rest."""
+    a = te.placeholder((100000,), name="A")
+    sch = Schedule(te.create_prim_func([a, te.compute((100000,), lambda i: a[i] * 2.0, name="B")]))
+    schedules.elementwise(sch, "B", target="avx2", threads=2)
+    assert re.search(r"T.parallel\(4\):\s+for i_1 in T.vectorized\(25000\)", sch.mod.script())

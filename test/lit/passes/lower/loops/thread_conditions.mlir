@@ -49,4 +49,25 @@ func.func @symbolic(%A: memref<?xf32>, %n: index) {
   }
   return
 }
+// The tail of a constant extent is a loop whose bound an iteration computes of constants: what scheduled it has decided.
+// CHECK-LABEL: func.func @tail
+// CHECK: omp.parallel {
+func.func @tail(%A: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %x = arith.constant 0.0 : f32
+  omp.parallel {
+    omp.wsloop {
+      omp.loop_nest (%i) : index = (%c0) to (%c8) step (%c1) {
+        scf.for %j = %c0 to %i step %c1 {
+          memref.store %x, %A[%j] : memref<?xf32>
+        }
+        omp.yield
+      }
+    }
+    omp.terminator
+  }
+  return
+}
 }
