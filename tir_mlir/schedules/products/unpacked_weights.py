@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING
 
 from tir_mlir.intrin.dot_products import Dot, is_shifted
+from tir_mlir.prediction.cores import core_or_typical
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, iters
 from tir_mlir.schedules.operand_types import store_as
@@ -32,12 +33,17 @@ UNPACK = 2.5
 """Instructions that unpack a vector of integers."""
 DEQUANTIZE = 5
 """Instructions that dequantise a vector of floats."""
-STORE = 8
-"""Instructions beside, of a vector that is unpacked once for all rows: it is written, and memory is waited for."""
+STORE = 5
+"""Instructions beside, of a vector that is unpacked once for all rows: it is written, and memory is waited for. Fitted
+to 8, 12 and 16 rows on a Zen 1."""
 DRAIN = 1.5
 """Cycles that add a vector of partial sums to those of other parts."""
 MOST_ROWS = 128
 """The most rows for which weights are unpacked once: of more, unpacking is a small part."""
+FEWEST_WHOLE = 2
+"""The minimum number of columns of a tile whose whole sums are preferred to parts of more columns."""
+STACK = 16 << 10
+"""The most bytes of unpacked weights, which are on the stack."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +104,11 @@ def unpacked_tile(what: Contraction, order: StoredOrder, target: Target, bits: i
     own = register_tile(m, n, 1, target, unpacking(order.shared, 3, instructions))
     once = _tile_of_unpacked(m, n, vectors, order, target, bits, spare)
     of_parts = DRAIN * once.rows / (once.vectors * order.shared) if once.vectors < vectors else 0.0
-    each = _unpacking_cost(spare).cycles(once.rows, once.columns) / once.columns + of_parts
+    row = order.width * bits / 8 / core_or_typical(target).l2 if m * k * bits // 8 > room(target, "l1") else 0.0
+    each = max(_unpacking_cost(spare).cycles(once.rows, once.columns), once.rows * row) / once.columns + of_parts
     cycles = ceil(m / once.rows) * each + ceil(m / once.block) * (instructions + STORE) / 2
-    if cycles < ceil(m / own.rows) * (OVERHEAD / own.vectors + (own.rows + instructions) / 2):
+    own_each = max(OVERHEAD / own.vectors + (own.rows + instructions) / 2, own.rows * row / own.vectors)
+    if cycles < ceil(m / own.rows) * own_each:
         return once
     return UnpackedTile(own.rows, own.vectors, vectors, 0, n, (own.why,))
 
@@ -108,15 +116,18 @@ def unpacked_tile(what: Contraction, order: StoredOrder, target: Target, bits: i
 def _tile_of_unpacked(
     m: int, n: int, vectors: int, order: StoredOrder, target: Target, bits: int, spare: int
 ) -> UnpackedTile:
-    """The tile of weights that are unpacked once for a block of rows: the parts of the columns of a tile are in L1, and
-    those of the rows, and the partial sums of `width` columns, in L2."""
+    """The tile of weights that are unpacked once for a block of rows: the columns of a tile are in L1 whole, if two of
+    them are, and the rows in L2. Else the parts of both, and the partial sums of `width` columns in L2."""
     size = order.shared * order.width * bits // 8
     block = ceil(m / ceil(m / MOST_ROWS))
-    tile = register_tile(block, n, 1, target, _unpacking_cost(spare), masked=True)
+    cost = _unpacking_cost(spare)
+    fitting = min(room(target, "l1"), STACK) // (vectors * size) if block * vectors * size <= room(target, "l2") else 0
+    most_columns = min(fitting, cost.most_vectors) if fitting >= FEWEST_WHOLE else cost.most_vectors
+    tile = register_tile(block, n, 1, target, replace(cost, most_vectors=most_columns), masked=True)
     rows, columns = tile.rows, tile.vectors
     block = ceil(block / rows) * rows
     most = max(1, min(room(target, "l1") // (rows + columns), room(target, "l2") // (2 * block)) // size)
-    part = max(d for d in range(1, most + 1) if vectors % d == 0)
+    part = vectors if columns <= fitting else max(d for d in range(1, most + 1) if vectors % d == 0)
     sums = block * order.width // order.group * 4
     width = even_tile(n, max(columns, room(target, "l2") // (2 * sums)), columns)
     steps = part * order.shared * order.width

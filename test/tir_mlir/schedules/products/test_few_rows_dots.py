@@ -80,8 +80,17 @@ def test_verify(m, target):
 @avx2
 @pytest.mark.parametrize(("m", "n"), [(33, 15), (63, 16), (64, 17)])
 def test_weights_are_unpacked_once_for_many_rows(m, n):
-    sch = check(m, Weights(n, 512), target=replace(AVX2, l1=8 << 10), threads=1)
+    sch = check(m, Weights(n, 1024), target=replace(AVX2, l1=5 << 10), threads=1)
     assert "C_rf_rf_local" in sch.mod.script()
+
+
+@pytest.mark.parametrize("target", [replace(AVX2, l1=8 << 10), "icelake"], ids=["small cache", "rows beyond L1"])
+def test_columns_that_l1_holds_whole_are_not_summed_in_parts(target):
+    sch = Schedule(integer_rows(32, Weights(16, 2048 if target == "icelake" else 512)))
+    schedules.gemm(sch, "C", target=target, threads=1)
+    text = sch.mod.script()
+    assert "C_rf_rf" not in text
+    assert text.index('T.block("W_global")') < text.index('T.block("C_rf_init")')  # before the rows, not for each tile
 
 
 @pytest.mark.parametrize("target", [AVX512_VNNI, NEON_DOTPROD], ids=["vnni", "neon"])
