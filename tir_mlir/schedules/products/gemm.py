@@ -13,6 +13,7 @@ import numpy as np
 from tir_mlir import te
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.prediction.cores import core_or_typical
 from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, loops_by_iter
@@ -43,6 +44,7 @@ from tir_mlir.schedules.products.packing import (
     packs_right,
 )
 from tir_mlir.schedules.products.row_versions import (
+    MOST_THIN,
     SUMMED,
     THIN,
     reads_in_place,
@@ -235,7 +237,7 @@ def _float_gemm(
     if packed is None and sums_in_place(what) and free.flag("in_place", True):
         few_rows_gemm(sch, block, what, target, threads, free, epilogue)
         return None
-    thin = (what.extent(what.m) or LARGE) <= THIN
+    thin = (what.extent(what.m) or LARGE) <= thin_rows(what, target)
     if packed is None and what.is_unbatched and reads_in_place(what) and (not thin or free.flag("thin", True)):
         _gemm_by_rows(sch, block, what, target, threads, free, epilogue)
         return None
@@ -255,7 +257,7 @@ def _gemm_by_rows(
 ) -> None:
     """Schedule a product for its number of rows; if it is known when it runs, versions for few and for more."""
     rows = what.extent(what.m)
-    if rows is not None and rows > THIN:
+    if rows is not None and rows > thin_rows(what, target):
         _tiled_gemm(sch, block, what, target, threads, free, epilogue=epilogue)
     elif rows is not None:
         thin_gemm(sch, block, what, target, threads, epilogue)
@@ -266,6 +268,17 @@ def _gemm_by_rows(
         PanelGemm(sch, *some, few_rows_panels(some[1], target, shared), target, shared).run()
         for part, product in few:
             thin_gemm(sch, part, product, target, _threads(product, target, threads))
+
+
+def thin_rows(what: Contraction, target: Target) -> int:
+    """The most rows of a product that is read best by whole rows of its right operand, as that comes from memory more
+    slowly than it is multiplied. With many registers, tiles are wide, and read long parts of rows, too."""
+    n, k, size = what.extent(what.n), what.extent(what.k), max(1, what.bits // 8)
+    if n is None or k is None or target.registers >= MANY_REGISTERS:
+        return THIN
+    core = core_or_typical(target)
+    waited = size * core.multiply_adds(what.dtype, target) / core.rate_of(n * k * size, target)
+    return max(THIN, min(MOST_THIN, int(waited)))
 
 
 def _gemm_by_sums(
@@ -346,7 +359,7 @@ def _tiled_gemm(
 def _shares_columns(what: Contraction, target: Target, threads: int) -> bool:
     """Whether threads share the columns of a product, not its rows."""
     m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
-    if sums_in_place(what) or (reads_in_place(what) and (m or LARGE) <= THIN):
+    if sums_in_place(what) or (reads_in_place(what) and (m or LARGE) <= thin_rows(what, target)):
         return True
     plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)
     whole = target.registers >= MANY_REGISTERS or _pays_off_by_panels(what, plan, target, threads)

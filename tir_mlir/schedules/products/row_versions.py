@@ -12,8 +12,8 @@ from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, place_epilogue
 from tir_mlir.target import Target
 
-THIN = 3
-"""The maximum number of rows of a product that is bound by memory bandwidth."""
+THIN, MOST_THIN = 3, 4
+"""The maximum number of rows of a product that is bound by memory bandwidth: of any, and of one whose matrix is far."""
 SUMMED = 16
 """The maximum number of rows of a product whose right operand it does not pay off to transpose or to pack."""
 STREAMS = 8
@@ -71,7 +71,7 @@ def thin_gemm(
     loops = loops_by_iter(sch, block)
     i, j, k = (loops[a] for a in (what.m, what.n, what.k))
     put_in_order(sch, loops, (*what.batch, what.m, what.n, what.k))
-    rows = min(what.extent(what.m) or THIN, THIN)
+    rows = what.extent(what.m) or THIN
     width = target.lanes(what.bits) * (2 if target.registers > 3 * STREAMS else 1)
     most = target.l1 * 8 // (2 * rows * what.bits)
     if threads > 1 and what.extent(what.n) is None:

@@ -11,7 +11,9 @@ from programs.products import product
 from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
-from tir_mlir.target import Target
+from tir_mlir.schedules.products.contraction import contraction
+from tir_mlir.schedules.products.gemm import thin_rows
+from tir_mlir.target import Target, named
 
 SMALL = Target(vector_bits=128, registers=16, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
 WIDE = Target(vector_bits=256, registers=32, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
@@ -160,3 +162,13 @@ def test_more_rows_of_a_transposed_operand_are_packed():
     sch = Schedule(product(17, 70, 45, right_turned=True))
     schedules.gemm(sch, "C", target=WIDE, threads=1)
     assert "B_global" in sch.mod.script()
+
+
+@pytest.mark.parametrize(
+    ("target", "n", "rows"),
+    [("zen1", 1024, 4), ("zen1", 128, 3), ("zen4", 1024, 3)],
+    ids=["matrix in memory", "in L3", "many registers"],
+)
+def test_rows_that_wait_for_memory_are_thin(target, n, rows):
+    sch = Schedule(product(8, n, 1024))
+    assert thin_rows(contraction(sch, sch.get_block("C")), named(target)) == rows
