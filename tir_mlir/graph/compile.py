@@ -103,17 +103,17 @@ STAGES: list[Stage] = [
         by_body=True,
     ),
     Stage(
-        "scale_sums",
-        "Scale and round sums of integers in one operator",
-        scale_sums,
-        frozenset({"astype"}),
-        by_body=True,
-    ),
-    Stage(
         "channels_last",
         "Compute convolutions of images in NHWC",
         channels_last,
         frozenset({OperatorKind.CONVOLUTION}),
+        by_body=True,
+    ),
+    Stage(
+        "scale_sums",
+        "Scale and round sums of integers in one operator",
+        scale_sums,
+        frozenset({"astype"}),
         by_body=True,
     ),
     Stage(
