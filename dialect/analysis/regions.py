@@ -338,24 +338,35 @@ def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bo
 
 
 def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free: Sequence[ir.Value]) -> Region:
-    relation, outer, symbols = footprint(group, top, with_guards)
-    for number, value in enumerate(outer):
-        if value in free:
-            relation = _anywhere(
-                relation, number, intervals.known_range(value, intervals.enclosing_ranges(group[0].op))
-            )
-    return _bounds(relation, outer, symbols, Buffer(group[0].buffer))
+    """Dimension by dimension, of the accesses that differ there: isl takes much longer for all at once. First those
+    of most indices, whose bounds may have several pieces."""
+    columns = [
+        list({(a.op.block, a.mins[d], a.extents[d]): a for a in group}.values()) for d in range(len(group[0].mins))
+    ]
+    bounds: dict[int, tuple[Index, Index]] = {}
+    for d in sorted(range(len(columns)), key=lambda d: -len(columns[d])):
+        relation, outer, symbols = footprint(columns[d], top, with_guards, axis=d)
+        for number, value in enumerate(outer):
+            if value in free:
+                relation = _anywhere(
+                    relation, number, intervals.known_range(value, intervals.enclosing_ranges(group[0].op))
+                )
+        bounds[d] = _bounds(relation, outer, symbols)
+    mins, extents = zip(*(bounds[d] for d in range(len(columns))), strict=True)
+    return Region(Buffer(group[0].buffer), mins, extents)
 
 
 @only_reads
 def footprint(
-    group: Sequence[Access], top: ir.Operation, guards: bool = True, split: bool = False
+    group: Sequence[Access], top: ir.Operation, guards: bool = True, split: bool = False, axis: int | None = None
 ) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:
     """The footprint { outer values -> elements } of accesses to one buffer, relaxed over everything nested in `top`.
 
     Outer values are the iters of `top` (if it is a block) and the used values defined outside it. The last result maps
-    isl parameters to values. `split`: elements as the parts of linearized indices, where accesses have them.
+    isl parameters to values. `split`: elements as the parts of linearized indices, where accesses have them. `axis`: of
+    elements, only their index in this dimension.
     """
+    axes = slice(axis, None if axis is None else axis + 1)
     free: dict[ir.Value, None] = {}
     for access in group:
         dom = access_domain(access, top, guards=guards)
@@ -364,23 +375,19 @@ def footprint(
     relation: isl.Map | None = None
     for access in group:
         dom = access_domain(access, top, extra, guards)
-        part = access.elements(dom) if split else region_map(dom, access.mins, access.extents)
+        part = access.elements(dom) if split else region_map(dom, access.mins[axes], access.extents[axes])
         part = part.project_out(dim_type.in_, dom.outer, len(dom.dims) - dom.outer)
         relation = part if relation is None else relation.union(part)
     assert relation is not None
     return relation, dom.dims[: dom.outer], symbols_by_name(top)
 
 
-def _bounds(relation: isl.Map, outer: Sequence[ir.Value], symbols: dict[str, ir.Value], buffer: Buffer) -> Region:
+def _bounds(relation: isl.Map, outer: Sequence[ir.Value], symbols: dict[str, ir.Value]) -> tuple[Index, Index]:
+    """The least index, and the extent, of a relation to indices of one dimension."""
     context = relation.domain()
-    mins, extents = [], []
-    for d in range(buffer.rank):
-        low = _single(relation.dim_min(d), context)
-        high = _single(relation.dim_max(d), context)
-        mins.append(to_index(low, outer, symbols))
-        extent = (to_index(high, outer, symbols) - mins[-1] + 1).simplify()
-        extents.append(extent)
-    return Region(buffer, tuple(mins), tuple(extents))
+    low, high = (_single(bound, context) for bound in (relation.dim_min(0), relation.dim_max(0)))
+    first = to_index(low, outer, symbols)
+    return first, (to_index(high, outer, symbols) - first + 1).simplify()
 
 
 def _anywhere(relation: isl.Map, number: int, span: tuple[int | None, int | None]) -> isl.Map:
