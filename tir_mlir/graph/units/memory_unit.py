@@ -57,8 +57,10 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
         buffers = _allocs(copy.operation)
         if any(map(_size_changes, buffers)) or 4 * sum(map(_small, buffers)) > STACK_TOTAL:
             _run(_BEFORE[len(_SIZES) :], copy, content)
-        elif any(_is_large(op) and walk.loops_above(op) for op in buffers):
-            _run(_STORAGE_PASSES, copy, content)
+        else:
+            if any(_is_large(op) and walk.loops_above(op) for op in buffers):
+                _run(_STORAGE_PASSES, copy, content)
+            _run(("tir-lower-strides",), copy, content)
         return {func.name: scratch_bytes(func) for func in programs(copy)}
 
 
@@ -80,8 +82,9 @@ def _allocs(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _size_changes(op: ir.Operation) -> bool:
-    """Whether a later pass makes a buffer larger, or copies a large one with the body of an unrolled loop."""
-    return DIM_ALIGN in op.attributes or (_is_large(op) and bool(_unrolled_loops(op)))
+    """Whether a later pass may make a buffer too large for the stack, or copies a large one with the body of an
+    unrolled loop."""
+    return bool(_unrolled_loops(op)) if _is_large(op) else DIM_ALIGN in op.attributes
 
 
 def _is_large(op: ir.Operation) -> bool:

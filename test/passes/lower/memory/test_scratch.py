@@ -60,6 +60,16 @@ def test_few_passes_tell_of_a_schedule_what_all_of_them_do(size, channels, step,
     assert scratch_of(module) == lowered_scratch_of(module)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_few_passes_tell_of_aligned_buffers_what_all_of_them_do(threads):
+    x, u, y = (te.placeholder(shape) for shape in ((1, 32, 32, 64), (4, 4, 4, 64, 16), (64,)))
+    results = topi.nn.relu(topi.add(topi.nn.conv2d_winograd(x, u, 1), y))
+    sch = Schedule(te.create_prim_func([x, u, y, results]))
+    assert "winograd" in schedules.auto(sch, CPU, threads).values()
+    needed = scratch_of(sch.mod.mlir)
+    assert needed == lowered_scratch_of(sch.mod.mlir) and (needed["main"] > 0) == (threads == 1)
+
+
 @pytest.mark.parametrize(("unrolled", "needed"), [(False, 20032), (True, 3 * 20032)])
 def test_copies_of_an_unrolled_body_are_counted(unrolled, needed):
     kind = "T.unroll" if unrolled else "range"
