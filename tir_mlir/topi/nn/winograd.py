@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce
 
 from tir_mlir import te
@@ -34,7 +34,7 @@ _Values = Callable[[te.Expr | int], te.Expr]
 def winograd_weights(kernel: te.Tensor, width: int = 1) -> te.Tensor:
     """The weights that tiles are multiplied with: (o, c, 3, 3) -> (o / width, 4, 4, c, width), panels of the results.
 
-    A window w becomes G w G^T. The rows of G are (1, 0, 0), (1/2, 1/2, 1/2), (1/2, -1/2, 1/2) and (0, 0, 1); of int8,
+    A window w becomes G w G^T. The rows of G are (1, 0, 0), (1/2, 1/2, 1/2), (1/2, -1/2, 1/2) and (0, 0, -1); of int8,
     they are twice these, and the weights int16.
     """
     op = "nn.winograd_weights"
@@ -45,11 +45,14 @@ def winograd_weights(kernel: te.Tensor, width: int = 1) -> te.Tensor:
         problem = f"{describe_tensor('kernel', w)} for panels of {panel}"
         raise refuse(op, problem, f"pass (o, c, {TAPS}, {TAPS}) with a multiple of {panel} for o")
 
-    dtype, half, whole = ("int16", 1, 2) if w.dtype == "int8" else (w.dtype, 0.5, 1)
+    dtype = "int16" if w.dtype == "int8" else w.dtype
 
     def along(values: _Values, point: te.Expr) -> te.Expr:
-        first, middle, last = ([whole, half, half, 0], [0, half, -half, 0], [0, half, half, whole])
-        factors = (_choose(point, numbers, dtype) for numbers in (first, middle, last))
+        half = (point + 1) // 2  # 0, 1, 1, 2
+        twice = (2 - half, _is_one(point) * 2 - half + point // 3 * 2, half - point // 3 * 4)
+        factors = [te.cast(number, dtype) for number in twice]
+        if dtype != "int16":
+            factors = [factor * constant(0.5, dtype) for factor in factors]
         return reduce(operator.add, (values(n) * factor for n, factor in enumerate(factors)))
 
     def element(p: te.Expr, i: te.Expr, j: te.Expr, k: te.Expr, q: te.Expr) -> te.Expr:
@@ -65,7 +68,7 @@ def conv2d_winograd(data: te.Tensor, weights: te.Tensor, padding: Ints = 0) -> t
         M[i, j, n, y, x, o] = sum over c of T * weights
         Y[n, 2 y + a, 2 x + b, o] = (A^T M A)[a, b]
 
-    The rows of B^T are (1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1), those of A^T (1, 1, 1, 0) and
+    The rows of B^T are (1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, -1, 0, 1), those of A^T (1, 1, 1, 0) and
     (0, 1, -1, -1). oh and ow are even numbers. padding: one number, one for each axis, or one for each side.
     """
     op = "nn.conv2d_winograd"
@@ -129,8 +132,8 @@ def _pixels(image: te.Tensor, dtype: str) -> Callable[..., te.Expr]:
     """B^T d B of each tile of an image, in a type: a row of B^T adds two pixels, the second one with a sign."""
 
     def along(values: _Values, point: te.Expr) -> te.Expr:
-        first, second = point - point // 3 * 2, 2 - point // 2 + point // 3 * 2  # 0, 1, 2, 1 and 2, 2, 1, 3
-        return values(first) + values(second) * _choose(point, [-1, 1, -1, -1], dtype)
+        second = 2 - point // 2  # 2, 2, 1, 1
+        return values(point) + values(second) * te.cast(_is_one(point) * 2 - 1, dtype)
 
     def element(i: te.Expr, j: te.Expr, n: te.Expr, y: te.Expr, x: te.Expr, c: te.Expr) -> te.Expr:
         def pixel(a: te.Expr | int, b: te.Expr | int) -> te.Expr:
@@ -145,7 +148,7 @@ def _results(product: te.Tensor) -> Callable[..., te.Expr]:
     """A^T M A of the tile of each pixel: a row of A^T adds three products, the last two with a sign."""
 
     def along(values: _Values, position: te.Expr) -> te.Expr:
-        sign = _choose(position, [1, -1], product.dtype)
+        sign = te.cast(1 - position * 2, product.dtype)
         return values(position) + (values(position + 1) + values(position + 2)) * sign
 
     def element(n: te.Expr, h: te.Expr, w: te.Expr, o: te.Expr) -> te.Expr:
@@ -155,10 +158,7 @@ def _results(product: te.Tensor) -> Callable[..., te.Expr]:
     return element
 
 
-def _choose(position: te.Expr, numbers: Sequence[float], dtype: str) -> te.Expr:
-    """The number of a position, which is known where loops over positions are unrolled."""
-    first, *others = numbers
-    value = constant(first, dtype)
-    if all(number == first for number in others):
-        return value
-    return te.if_then_else(position < 1, value, _choose(position - 1, others, dtype))
+def _is_one(point: te.Expr) -> te.Expr:
+    """Of 0, 1, 2, 3, a 1 for 1 and a 0 for others, in arithmetic of indices, which takes fewer operations than choices
+    and is a constant where loops over positions are unrolled."""
+    return (point + 2) // 3 - (point + 1) // 3

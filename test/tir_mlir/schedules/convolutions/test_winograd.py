@@ -20,7 +20,7 @@ def program(n, h, w, c, o, width, padding=1):
 
 def transformed(kernel, width):
     """G w G^T, in panels."""
-    g = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], "float32")
+    g = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, -1]], "float32")
     o, c = kernel.shape[:2]
     points = np.einsum("iy,jx,ocyx->oijc", g, g, kernel).reshape(o // width, width, 4, 4, c)
     return np.ascontiguousarray(points.transpose(0, 2, 3, 4, 1))
