@@ -67,14 +67,15 @@ def winograd(
     tile = register_tile(rows * what.wide, what.channels, lanes, target, panel=what.panel)
     give_reasons(sch, block_info(sch, block).name, [tile.why, f"strips of {rows} x {what.wide} tiles"])
     _join_tiles(sch, what, rows)
-    n, s, write_back = _multiply(sch, what, tile.rows)
-    for before in (what.image, *what.pads):
-        sch.compute_at(before, s, preserve_unit_loops=True)
-    sch.reverse_compute_at(what.results, s, preserve_unit_loops=True)
-    for part in (what.image, write_back):
+    strips, sums = _multiply(sch, what, tile.rows)
+    image, results = (_vectorize(sch, part, lanes) for part in (what.image, what.results))
+    for pad in what.pads:
+        sch.compute_at(pad, image, preserve_unit_loops=True)
+        sch.vectorize(sch.get_loops(pad)[-1])
+    for part in (what.image, sums):
         sch.storage_align(part, 0, 3, 2 * STEP // size, STEP // size)
-    _vectorize(sch, what, lanes)
-    parallelize(sch, [n, s], threads)
+    sch.merge(image, strips, results)  # last: a step takes the longer the more is in the nest that it changes
+    parallelize(sch, sch.get_loops(what.product)[:2], threads)
 
 
 def _tiled_product(sch: Schedule, block: BlockHandle, epilogue: BlockHandle | None) -> TiledProduct:
@@ -125,8 +126,8 @@ def _join_tiles(sch: Schedule, what: TiledProduct, rows: int) -> None:
     )
 
 
-def _multiply(sch: Schedule, what: TiledProduct, mr: int) -> tuple[LoopHandle, LoopHandle, BlockHandle]:
-    """Tile the product. Returns the loops over images and strips, and the block that writes the sums."""
+def _multiply(sch: Schedule, what: TiledProduct, mr: int) -> tuple[LoopHandle, BlockHandle]:
+    """Tile the product. Returns the loop over strips, and the block that writes the sums."""
     write_back = sch.cache_write(what.product, 0, "local")
     n, s, i, j, r, o, k = sch.get_loops(what.product)
     r_0, r_1 = sch.split(r, [None, mr])
@@ -141,17 +142,15 @@ def _multiply(sch: Schedule, what: TiledProduct, mr: int) -> tuple[LoopHandle, L
     *_, rows, columns = sch.get_loops(write_back)
     sch.unroll(rows)
     sch.vectorize(columns)
-    return n, s, write_back
+    return s, write_back
 
 
-def _vectorize(sch: Schedule, what: TiledProduct, lanes: int) -> None:
-    """Compute the transforms of a tile for vectors of channels at once, in registers."""
-    for part in (what.image, what.results):
-        *_, channels, i, j = sch.get_loops(part)
-        _, vector = sch.split(channels, [None, lanes])
-        sch.reorder(i, j, vector)
-        for loop in (i, j):
-            sch.unroll(loop)
-        sch.vectorize(vector)
-    for pad in what.pads:
-        sch.vectorize(sch.get_loops(pad)[-1])
+def _vectorize(sch: Schedule, part: BlockHandle, lanes: int) -> LoopHandle:
+    """Compute a transform of a tile for vectors of channels at once, in registers. Returns its loop over strips."""
+    _, strip, *_, channels, i, j = sch.get_loops(part)
+    _, vector = sch.split(channels, [None, lanes])
+    sch.reorder(i, j, vector)
+    for loop in (i, j):
+        sch.unroll(loop)
+    sch.vectorize(vector)
+    return strip
