@@ -141,6 +141,14 @@ def gemm(
     if what.right.panel:
         _packed_gemm(sch, block, what, target, threads, packed, options, epilogue)
         return None
+    return _schedule_by_units(sch, block, what, target, threads, packed, options, epilogue)
+
+
+def _schedule_by_units(
+    sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int, packed: str | None,
+    options: Free, epilogue: BlockHandle | None,
+) -> Packing | None:  # fmt: skip
+    """Schedule a product by matrix or dot-product instructions if they take it, else by multiply-adds."""
     batched = all(a in x.axes for a in what.batch for x in (what.left, what.right))
     unit = tile_unit(what, target) if packed is None and batched else None  # its operands are packed in the call
     if unit and tile_gemm(sch, block, what, unit, target, threads, epilogue):
