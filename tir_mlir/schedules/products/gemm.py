@@ -122,7 +122,7 @@ def gemm(
     target = chosen(target)
     what = contraction(sch, block)
     options = Free(sch, block, free)
-    if what.right.panel and what.is_unbatched:
+    if what.right.panel and not (what.right.group and _shares_products(what, _threads(what, target, threads))):
         _packed_gemm(sch, block, what, target, _threads(what, target, threads), packed, options, epilogue)
         return None
     if packed is None and not what.right.panel and _schedule_few_rows(sch, block, what, target, threads):
@@ -131,16 +131,12 @@ def gemm(
         _refuse_packed(packed, "a product with one row or column reads each element once")
         gemv(sch, block, target, threads, free, epilogue)
         return None
-    products = prod(what.extent(a) or LARGE for a in what.batch)
     threads = options.threads(_threads(what, target, threads))
-    if threads > 1 and _even_shares(products, threads):
+    if _shares_products(what, threads):
         outs = {str(w) for b in (block, epilogue) if b is not None for w in block_info(sch, b).writes}
         packing = gemm(sch, block, target, 1, packed, free, epilogue)
         parallelize(sch, _loops_that_write(sch, outs)[: len(what.batch)], threads)  # instructions replace the block
         return packing
-    if what.right.panel:
-        _packed_gemm(sch, block, what, target, threads, packed, options, epilogue)
-        return None
     return _schedule_by_units(sch, block, what, target, threads, packed, options, epilogue)
 
 
@@ -398,9 +394,11 @@ def _loops_that_write(sch: Schedule, buffers: Collection[str]) -> list[LoopHandl
     return sch.get_loops(next(b for b in blocks if any(str(w) in buffers for w in block_info(sch, b).writes)))
 
 
-def _even_shares(products: int, threads: int) -> bool:
-    """Whether the products of a batch can be distributed evenly over threads."""
-    return products < LARGE and (products % threads == 0 or products >= CHUNKS_PER_THREAD * threads)
+def _shares_products(what: Contraction, threads: int) -> bool:
+    """Whether threads share the products of a batch: they can be distributed evenly."""
+    products = prod(what.extent(a) or LARGE for a in what.batch)
+    even = products % threads == 0 or products >= CHUNKS_PER_THREAD * threads
+    return threads > 1 and products < LARGE and even
 
 
 class Gemm:
