@@ -44,7 +44,7 @@ def winograd(graph: Graph, target: Target | str = "llvm", threads: int | None = 
                          data_layout="NHWC",  ->   lv1 = R.matmul(lv, w1, out_dtype="int32")    as (16, 784, 64)
                          out_dtype="int32")        lv2 = R.nn.winograd_results(lv1, size=[56, 56])
 
-    So are convolutions of bytes where the target multiplies them as words, and half of L3 holds the sums of the tiles
+    So are convolutions of bytes where the target multiplies them as words, and L3 holds the sums of the tiles
     and their products. They are exact: words hold the sums, and results are divided by four, as weights are four times
     as large.
     """
@@ -103,7 +103,7 @@ def _is_of_bytes(call: NodeCall, target: Target) -> bool:
         return False
     n, h, w, o = map(int, call.shape)
     channels, tiles = int(call.shape_of(kernel)[1]), n * -(-h // 2) * -(-w // 2)
-    near = 2 * 16 * tiles * (2 * channels + 4 * o) <= target.l3
+    near = 16 * tiles * (2 * channels + 4 * o) <= target.l3
     enough = min(channels, o) >= FEWEST_OF_BYTES and tiles >= FEWEST_TILES
     return near and enough and channels <= MOST_OF_BYTES and multiplies_words(target, *types)
 
