@@ -251,7 +251,8 @@ def constant_integer(value: ir.Value) -> int | None:
     owner = value.owner
     if isinstance(owner, ir.Block) or not isa(owner, ConstantOp):
         return None
-    return ir.IntegerAttr(owner.attributes["value"]).value
+    number = owner.attributes["value"]
+    return ir.IntegerAttr(number).value if isinstance(number, ir.IntegerAttr | ir.BoolAttr) else None
 
 
 def same_indices(first: Sequence[Index], second: Sequence[Index]) -> bool:

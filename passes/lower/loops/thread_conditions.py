@@ -107,7 +107,7 @@ class _ThreadCondition:
         owner = value.owner
         op = (owner.owner if isinstance(owner, ir.Block) else owner).operation
         if op not in self._region:
-            self._is_constant = self._is_constant and constant_integer(value) is not None
+            self._is_constant = self._is_constant and isa(op, ConstantOp)
             return value
         if isinstance(owner, ir.Block):
             return self._middle(op) if value == owner.arguments[0] else None

@@ -49,6 +49,31 @@ func.func @symbolic(%A: memref<?xf32>, %n: index) {
   }
   return
 }
+
+// A branch compares an element with a constant: what the constant is makes no difference.
+// CHECK-LABEL: func.func @branch
+// CHECK: omp.parallel {
+func.func @branch(%A: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %x = arith.constant 0.0 : f32
+  omp.parallel {
+    omp.wsloop {
+      omp.loop_nest (%i) : index = (%c0) to (%c8) step (%c1) {
+        %a = memref.load %A[%i] : memref<?xf32>
+        %p = arith.cmpf ogt, %a, %x : f32
+        scf.if %p {
+          memref.store %x, %A[%i] : memref<?xf32>
+        }
+        omp.yield
+      }
+    }
+    omp.terminator
+  }
+  return
+}
+
 // The tail of a constant extent is a loop whose bound an iteration computes of constants: what scheduled it has decided.
 // CHECK-LABEL: func.func @tail
 // CHECK: omp.parallel {
