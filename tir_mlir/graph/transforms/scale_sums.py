@@ -95,8 +95,9 @@ class _Steps:
     def _step(self, name: str, orders: Sequence[int] = (0, 1)) -> ir.Value | None:
         """Take a call of an operator of two operands, if one is of all elements and the other one is a weight or
         smaller, and return that. orders: the numbers that the first of these may have."""
-        call = self._call(name)
-        for number in orders if call is not None else ():
+        if (call := self._call(name)) is None:
+            return None
+        for number in orders:
             other = call.args[1 - number]
             is_small = self.last.is_weight(other) or self.last.shape_of(other) != self.last.shape
             if is_small and self.last.shape_of(call.args[number]) == self.last.shape:
@@ -139,8 +140,9 @@ class _Steps:
 
     def _take_addend(self) -> None:
         """Take the addition of a dequantized tensor, if that is read by it only and has one scale."""
-        call = self._call("add")
-        for number in (0, 1) if call is not None else ():
+        if (call := self._call("add")) is None:
+            return
+        for number in (0, 1):
             value = call.args[1 - number]
             added = call.defining_call(value, is_op("dequantize"))
             if added is not None and uses(value) == 1 and self._has_one_scale(added):

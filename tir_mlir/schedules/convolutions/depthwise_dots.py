@@ -84,9 +84,7 @@ def depthwise_dots(
     So each byte of the image is put beside those below it once for all columns of the window, in registers, and four
     products are summed by an instruction. One that takes the image with the other sign starts from sums of the weights.
     """
-    copies: list[BlockHandle] = []
-    done = attempt(sch, lambda: copies.append(_schedule(sch, block, what, groups, target, epilogue)) or True)
-    return copies[0] if done else None
+    return attempt(sch, lambda: _schedule(sch, block, what, groups, target, epilogue))
 
 
 def _schedule(

@@ -185,13 +185,20 @@ def _product(
 def _operand(region: RegionInfo, position: int, axes: tuple[str, ...]) -> ContractionOperand:
     """An operand, with the width of its panels, and of the groups in them, if it has any."""
     shape, panel, group = region.buffer.shape, 0, 0
-    *batch, n, k, lane, term = ("", "", "", "", *axes)[-max(4, len(axes)) :]
-    if len(axes) >= 4 and n in ("", lane) and k == term != lane and lane:
-        axes = (*batch, lane, k, lane, term)  # one panel has no index
+    if _has_groups(axes):
+        axes = (*axes[:-4], axes[-2], *axes[-3:])  # one panel has no index
         panel, group = shape[-2] or 0, shape[-1] or 0
     elif axes.count(axes[-1]) == 2:
         panel = shape[-1] or 0
     return ContractionOperand(str(region), axes, region.buffer.dtype, position, panel=panel, group=group)
+
+
+def _has_groups(axes: tuple[str, ...]) -> bool:
+    """Whether the last axes are those of panels with groups of terms, W[n // 48, k // 2, n % 48, k % 2]."""
+    if len(axes) < 4:
+        return False
+    n, k, lane, term = axes[-4:]
+    return n in ("", lane) and k == term != lane and lane != ""
 
 
 def _axes(region: RegionInfo, info: BlockInfo, constant: bool = False) -> tuple[str, ...]:
