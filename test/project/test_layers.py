@@ -41,7 +41,7 @@ PACKAGES: dict[str, str] = {
     "visual": "dialect script",
     "intrin": "build dialect equivalence extensions interpreter passes.lower runtime script.parser target",
     "schedule": "build dialect equivalence extensions passes runtime script target targets visual",
-    "schedules": "build dialect intrin prediction.cores runtime schedule script target te",
+    "schedules": "build dialect intrin passes.lower.memory.allocs prediction.cores runtime schedule script target te",
     "testing": "dialect.diagnostics schedule script",
     "graph": (
         "build dialect equivalence extensions interpreter passes.linalg passes.lower ptx.program runtime schedule "
@@ -89,7 +89,7 @@ PARTS: dict[str, str] = {
     "passes.linalg": ".",
     "passes.lower": ".",
     "passes.lower.blocks": "lower schedule.pipelining",
-    "passes.lower.direct": "lower",
+    "passes.lower.direct": "lower lower.memory",
     "passes.lower.gpu": "lower lower.blocks lower.loops lower.memory lower.vector",
     "passes.lower.gpu.grids": "lower lower.blocks lower.gpu",
     "passes.lower.gpu.matrices": "lower lower.gpu lower.gpu.nvvm lower.gpu.pipelines lower.memory",

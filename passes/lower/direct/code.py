@@ -21,9 +21,8 @@ from tir_mlir.passes.lower.direct.program import (
     read_program,
 )
 from tir_mlir.passes.lower.direct.text import Affine, FunctionText, NotDirect
+from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER
 
-STACK = 1 << 14
-"""Bytes of a buffer up to which it is on the stack."""
 OPENMP = ("__kmpc_fork_call", "omp_get_thread_num", "omp_get_num_threads")
 _DECLARED = """
 %ident_t = type { i32, i32, i32, i32, ptr }
@@ -75,7 +74,7 @@ class _FunctionWriter:
         text, heap = FunctionText(), []
         for memory in self._program.own:
             size = (4 * memory.size + 63) // 64 * 64
-            if size <= STACK:
+            if size <= STACK_BUFFER:
                 text.slots.append(f"  {memory.name} = alloca [{size} x i8], align 64")
             else:
                 text.do(f"{memory.name} = call ptr @aligned_alloc(i64 64, i64 {size})")

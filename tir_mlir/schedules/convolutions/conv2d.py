@@ -68,16 +68,9 @@ def conv2d(
     cycles = product_cycles(work, what.dtype, target) * (1 if what.is_product else DEPTHWISE)
     threads = options.threads(worth_threads(cycles, threads or target.cores))
     if what.is_product:
-        plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
-        shares = conv_work(sch, block, what, plan, target, threads, cycles, divisible=not free).best_shares()
-        if shares.image_rows > 1:
-            what, plan = divide_image_rows(sch, block, what, shares.image_rows), shares.plan or plan
-        give_reasons(sch, block_info(sch, block).name, () if free else plan.why)
-        padding = find_pads(sch, block, what)
-        Conv2d(sch, block, what, plan, threads, shares, target, epilogue).run(padding)
+        padding = tile_product(sch, block, what, target, threads, options, epilogue, cycles)
     else:
-        padding = find_pads(sch, block, what)
-        padding = depthwise(sch, block, what, target, threads, options, epilogue, padding)
+        padding = depthwise(sch, block, what, target, threads, options, epilogue, find_pads(sch, block, what))
     for pad in padding:
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
 
@@ -86,8 +79,12 @@ def divide_groups(sch: Schedule, block: BlockHandle, what: Convolution) -> Convo
     """Divide the channels of a convolution in groups into groups and channels of a group: a product for each group."""
     if what.grouped is None or what.grouped[1] < FEWEST_OF_GROUP:
         return what
-    (channel, each), names = what.grouped, list(what.extents)
-    position = names.index(channel)
+    return divide_iter(sch, block, what, *what.grouped)
+
+
+def divide_iter(sch: Schedule, block: BlockHandle, what: Convolution, axis: str, each: int) -> Convolution:
+    """Divide an iter into an outer one and one of `each` iterations. Returns the convolution that the block is then."""
+    position = list(what.extents).index(axis)
     sch.transform_block_layout(
         block, lambda *i: (*i[:position], i[position] // each, i[position] % each, *i[position + 1 :])
     )
@@ -98,13 +95,20 @@ FEWEST_OF_GROUP = 4
 """The minimum number of channels of the result in a group that is computed as a product."""
 
 
-def divide_image_rows(sch: Schedule, block: BlockHandle, what: Convolution, parts: int) -> Convolution:
-    """Divide the rows of an image, which are columns of the product, into equal pieces: an outer iter."""
-    position, each = list(what.extents).index(what.columns[0]), (what.extents[what.columns[0]] or parts) // parts
-    sch.transform_block_layout(
-        block, lambda *i: (*i[:position], i[position] // each, i[position] % each, *i[position + 1 :])
-    )
-    return convolution(sch, block, joined=True)
+def tile_product(
+    sch: Schedule, block: BlockHandle, what: Convolution, target: Target, threads: int, free: Free,
+    epilogue: BlockHandle | None, cycles: float,
+) -> Sequence[Pad]:  # fmt: skip
+    """Schedule a convolution as a product. cycles: of one thread. Returns the blocks that pad its image."""
+    plan = free_conv_tiles(free, what, conv_tiles(what, target, threads), target)
+    shares = conv_work(sch, block, what, plan, target, threads, cycles, divisible=not free).best_shares()
+    if shares.image_rows > 1:
+        rows, plan = what.columns[0], shares.plan or plan
+        what = divide_iter(sch, block, what, rows, (what.extents[rows] or 1) // shares.image_rows)
+    give_reasons(sch, block_info(sch, block).name, () if free else plan.why)
+    padding = find_pads(sch, block, what)
+    Conv2d(sch, block, what, plan, threads, shares, target, epilogue).run(padding)
+    return padding
 
 
 def conv_work(
@@ -165,12 +169,12 @@ class Conv2d:
         j_0, j_1, j_2 = sch.split(column, [None, plan.panels, plan.nr])
         first = [x for n, x in enumerate(outer) if n in panel_iters]
         around = [x for x in outer if x not in first]
-        pieces, outside = self.shares.pieces, first[: self.shares.outside]
-        *shares, i_0, i_1 = sch.split(row, [pieces, None, plan.mr] if pieces else [None, plan.mr])
-        sch.reorder(*first, *shares, j_0, *passes, *around, i_0, j_1, *sums, i_1, j_2)
+        shares = self.shares
+        *pieces, i_0, i_1 = sch.split(row, [shares.pieces, None, plan.mr] if shares.pieces else [None, plan.mr])
+        sch.reorder(*first, *pieces, j_0, *passes, *around, i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
-        start = outside[-1:] if pieces > 1 else passes or [j_0]
-        copies = [self._pack(packed, start, panel_iters)] if packed else []
+        start = first[: shares.outside][-1:] if shares.pieces > 1 else passes or [j_0]
+        copied = self._pack(packed, start, panel_iters) if packed else []
         if rows_copy:
             sch.compute_at(rows_copy, i_0, preserve_unit_loops=True)
             sch.vectorize(sch.split(sch.get_loops(rows_copy)[-1], [None, self.lanes])[1])
@@ -184,11 +188,14 @@ class Conv2d:
         if passes:
             place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
-            loop = self.shares.loop
-            together = [*first[len(outside) :], *shares] if pieces else [i_0] if loop is None else [[*first, j_0][loop]]
-            sch.parallel(sch.fuse(*together) if len(together) > 1 else together[0])
-            for copied in copies if loop is None and pieces != 1 else ():
-                parallelize(sch, copied, self.threads)
+            in_rows = [*first[shares.outside :], *pieces] if pieces else [i_0]
+            self._share(in_rows if shares.loop is None else [[*first, j_0][shares.loop]], copied)
+
+    def _share(self, loops: Sequence[LoopHandle], copied: Sequence[LoopHandle]) -> None:
+        """Let threads share loops together, and those of the copy before, unless each thread packs its own."""
+        self.sch.parallel(self.sch.fuse(*loops) if len(loops) > 1 else loops[0])
+        if self.shares.loop is None and self.shares.pieces != 1:
+            parallelize(self.sch, copied, self.threads)
 
     def _unroll(self, sums: Sequence[LoopHandle]) -> None:
         """Unroll the innermost reduction loops, up to those of the plan."""

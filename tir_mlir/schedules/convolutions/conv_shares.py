@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
+from operator import attrgetter
 
 from tir_mlir.prediction.cores import WAITED, core_or_typical
 from tir_mlir.schedules.block_queries import LARGE
@@ -63,8 +64,8 @@ class ConvWork:
 
     def best_shares(self) -> ConvShares:
         """The division among threads that leaves the fewest cycles to each."""
-        whole = min([*self._loops(), self._rows_by_block(), *self._pieces()], key=_cycles)
-        divided = min(self._image_rows(), key=_cycles, default=whole)
+        whole = min([*self._loops(), self._rows_by_block(), *self._pieces()], key=attrgetter("cycles"))
+        divided = min(self._image_rows(), key=attrgetter("cycles"), default=whole)
         return divided if divided.cycles < (1 - WORTHWHILE) * whole.cycles else whole
 
     def _image_rows(self) -> Iterator[ConvShares]:
@@ -103,9 +104,8 @@ class ConvWork:
         rows, size = self.what.size(self.what.rows), self._bytes(self.what.columns)
         if self.threads == 1 or rows is None or size is None or any(e is None for e in self.what.extents.values()):
             return
-        sizes = self._sizes(self.along)
-        fits = lambda outside: 2 * size * prod(sizes[outside:]) <= self.target.l3  # noqa: E731
-        outside = next((n for n in range(len(sizes) + 1) if fits(n)), None)
+        sizes, room = self._sizes(self.along), self.target.l3 / 2
+        outside = next((n for n in range(len(sizes) + 1) if size * prod(sizes[n:]) <= room), None)
         if outside is None or (whole and outside == len(sizes)):
             return
         for parts in range(1, self.threads + 1) if whole else (self.threads,):
@@ -134,8 +134,7 @@ class ConvWork:
         """The cycles of a step of the sum in all tiles of so many rows, or of all, partial tiles included."""
         rows, columns = rows or self.what.size(self.what.rows), self.what.size(self.what.columns)
         lanes, dispatch = min(self.target.lanes(self.what.bits), self.plan.nr), core_or_typical(self.target).dispatch
-        issued = lambda r, v: (r * v + r + v + OTHERS) / dispatch  # noqa: E731
-        step = replace(FLOATS, cycles=lambda r, v: max(FLOATS.cycles(r, v), issued(r, v)))
+        step = replace(FLOATS, cycles=lambda r, v: max(FLOATS.cycles(r, v), (r * v + r + v + OTHERS) / dispatch))
         return step.total(self.plan.mr, self.plan.nr // lanes, rows or LARGE, columns or LARGE, lanes)
 
     def _blocks(self) -> int:
@@ -159,7 +158,3 @@ class ConvWork:
     def _wait(self, size: float) -> float:
         """The cycles for which a thread waits for bytes from L3, as others packed or read them."""
         return WAITED["L3"] * size / core_or_typical(self.target).l3_each(self.threads)
-
-
-def _cycles(shares: ConvShares) -> float:
-    return shares.cycles

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 
 from tir_mlir.intrin.dot_products import Dot, dot_of_lanes, is_shifted
+from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER
 from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.convolutions.convolution import Convolution
@@ -15,8 +16,6 @@ from tir_mlir.target import Target
 
 MOST_PIXELS = 7
 """The maximum number of pixels of a tile, which share weights and columns of the image."""
-STACK = 16 << 10
-"""The most bytes of a copy, those that are on the stack: of longer rows, what a tile reads is copied just before it."""
 MOST_UNROLLED = 256
 """The maximum number of dot products of a tile that are unrolled."""
 ADJACENT = {4: 16, 8: 8, 16: 64}
@@ -111,8 +110,9 @@ def _schedule(
     merge_epilogue(sch, write_back, epilogue)
     sch.reverse_compute_at(write_back, c_1, preserve_unit_loops=True)
     sch.set_scope(copy, 0, "local")
-    whole_rows = _bytes_of_channel(sch, copy) * tile.steps * tile.together * dot.lanes <= STACK
-    sch.compute_at(copy, c_0 if whole_rows else w_0, preserve_unit_loops=True)
+    size = _bytes_of_channel(sch, copy) * tile.steps * tile.together * dot.lanes
+    # longer rows are not on the stack: what a tile reads is copied just before it
+    sch.compute_at(copy, c_0 if size <= STACK_BUFFER else w_0, preserve_unit_loops=True)
     _interleave(sch, copy, tile.adjacent)
     start = sch.decompose_reduction(block, sums[0])
     for loop in (*sums[1:], w_1, c_2) if window * tile.pixels * tile.together <= MOST_UNROLLED else [w_1, c_2]:
@@ -168,7 +168,7 @@ def _sum_weights(sch: Schedule, shift: BlockHandle, dot: Dot) -> None:
 def _bytes_of_channel(sch: Schedule, copy: BlockHandle) -> int:
     """The bytes of a channel in what is copied for a row of the result; those of symbolic width do not fit."""
     *_, groups, width, _, each = block_info(sch, copy).writes[0].buffer.shape
-    return (groups or 1) * (width or STACK) * (each or 1)
+    return (groups or 1) * (width or STACK_BUFFER) * (each or 1)
 
 
 def _interleave(sch: Schedule, copy: BlockHandle, adjacent: int) -> None:

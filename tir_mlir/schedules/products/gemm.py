@@ -122,8 +122,9 @@ def gemm(
     target = chosen(target)
     what = contraction(sch, block)
     options = Free(sch, block, free)
-    if what.right.panel and not (what.right.group and _shares_products(what, _threads(what, target, threads))):
-        _packed_gemm(sch, block, what, target, _threads(what, target, threads), packed, options, epilogue)
+    worth = _threads(what, target, threads)
+    if what.right.panel and not (what.right.group and _shares_products(what, worth)):
+        _packed_gemm(sch, block, what, target, worth, packed, options, epilogue)
         return None
     if packed is None and not what.right.panel and _schedule_few_rows(sch, block, what, target, threads):
         return None
@@ -131,7 +132,7 @@ def gemm(
         _refuse_packed(packed, "a product with one row or column reads each element once")
         gemv(sch, block, target, threads, free, epilogue)
         return None
-    threads = options.threads(_threads(what, target, threads))
+    threads = options.threads(worth)
     if _shares_products(what, threads):
         outs = {str(w) for b in (block, epilogue) if b is not None for w in block_info(sch, b).writes}
         packing = gemm(sch, block, target, 1, packed, free, epilogue)

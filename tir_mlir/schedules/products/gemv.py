@@ -42,7 +42,6 @@ def gemv(
             with T.block("C"): C += A * x  ->  k contiguous: 8 vector accumulators at once, reduced to C at the end
 
     Threads share the results, or the terms of few results that are contiguous: each then reads adjacent memory.
-
     A matrix that a block computes from fewer bytes, such as packed integers and scales by group, is computed again in
     registers: that block is inlined. The product may also read such arrays itself.
     block: the product, each iter bound to its own loop; axes of extent 1 are allowed, as in 1 x n. Extents may be

@@ -9,6 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from tir_mlir.intrin.dot_products import Dot, is_shifted
+from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER
 from tir_mlir.prediction.cores import core_or_typical
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, iters
@@ -42,8 +43,6 @@ MOST_ROWS = 128
 """The most rows for which weights are unpacked once: of more, unpacking is a small part."""
 FEWEST_WHOLE = 2
 """The minimum number of columns of a tile whose whole sums are preferred to parts of more columns."""
-STACK = 16 << 10
-"""The most bytes of unpacked weights, which are on the stack."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,8 @@ def _tile_of_unpacked(
     size = order.shared * order.width * bits // 8
     block = ceil(m / ceil(m / MOST_ROWS))
     cost = _unpacking_cost(spare)
-    fitting = min(room(target, "l1"), STACK) // (vectors * size) if block * vectors * size <= room(target, "l2") else 0
+    near = block * vectors * size <= room(target, "l2")
+    fitting = min(room(target, "l1"), STACK_BUFFER) // (vectors * size) if near else 0
     most_columns = min(fitting, cost.most_vectors) if fitting >= FEWEST_WHOLE else cost.most_vectors
     tile = register_tile(block, n, 1, target, replace(cost, most_vectors=most_columns), masked=True)
     rows, columns = tile.rows, tile.vectors
