@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import Target
+from tir_mlir.target.llvm_names import cpu_with, modelled_cpu
 from tir_mlir.target.work_cost import multiply_add_rate
 
 WAITED = {"L2": 0.3, "L3": 0.8, "DRAM": 1.0}
@@ -140,38 +141,18 @@ _CORES = (
     Core("spacemit-x60", "", 2, 128, 16, 8, 8, 2, 0, 8, 4, 16, 4),
 )
 _BY_NAME = {core.name: core for core in _CORES}
-_STANDS_FOR = {
-    "x86-64": "haswell",
-    "x86-64-v3": "haswell",
-    "x86-64-v4": "skylake-avx512",
-    "generic": "neoverse-n1",
-    "generic-rv64": "spacemit-x60",
-    "cascadelake": "skylake-avx512",
-    "cooperlake": "skylake-avx512",
-    "broadwell": "haswell",
-    "skylake": "haswell",
-    "icelake-client": "icelake-server",
-    "raptorlake": "alderlake",
-    "meteorlake": "alderlake",
-    "arrowlake": "alderlake",
-    "lunarlake": "alderlake",
-    "emeraldrapids": "sapphirerapids",
-    "graniterapids": "sapphirerapids",
-    "neoverse-512tvb": "neoverse-v1",
-}
-"""CPUs without a row of their own: the core that is taken for them."""
 
 
 def core_of(cpu: Target) -> Core:
-    """The core of a CPU. Raises BuildError for one that is not known."""
+    """The core of a CPU, by its name; without a row of that name, by its instruction sets. Raises BuildError if neither
+    is known."""
     name = cpu.cpu or object_code.target().cpu.decode()
-    if name.startswith("apple-m"):
-        name = "apple-m1"
     if name == "generic" and cpu.has("sve"):
         name = "neoverse-v1"
     elif name == "generic" and cpu.has("i8mm"):
         name = "neoverse-n2"
-    core = None if cpu.arch == "wasm32" else _BY_NAME.get(_STANDS_FOR.get(name, name))
+    known = (_BY_NAME.get(modelled_cpu(n)) for n in (name, cpu_with(cpu.arch, cpu.features)))
+    core = None if cpu.arch == "wasm32" else next(filter(None, known), None)
     if core is None:
         raise BuildError(
             f"no model of the core of {name!r}, {cpu.arch}; known: {', '.join(_BY_NAME)}; fix: target= one that is "

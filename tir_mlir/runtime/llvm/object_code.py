@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 from mlir import ir
@@ -22,7 +22,8 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, reraise_from_callback, set_up
 from tir_mlir.runtime.timing import Clock
 from tir_mlir.target import assumed_cpu
-from tir_mlir.target.host import cores
+from tir_mlir.target.host import cores, machine_architecture, machine_features
+from tir_mlir.target.llvm_names import corrected_cpu
 
 EXTERNAL, INTERNAL = 0, 8  # LLVMLinkage
 _WEAK_ODR, _HIDDEN = 6, 1  # LLVMLinkage, LLVMVisibility
@@ -180,12 +181,14 @@ class LLVMTarget:
 
 @functools.cache
 def target() -> LLVMTarget:
-    """The target of the host: this machine, or the CPU that TIR_HOST names, if this machine runs its code."""
+    """The target of the host: this machine, or the CPU that TIR_HOST names, if this machine runs its code. Its name
+    is LLVM's, unless the instruction sets contradict it."""
     names = ("LLVMGetDefaultTargetTriple", "LLVMGetHostCPUName", "LLVMGetHostCPUFeatures")
     machine = LLVMTarget(*(message(getattr(llvm(), name)()).encode() for name in names))
     cpu = assumed_cpu()
     if cpu is None:
-        return machine
+        name = corrected_cpu(machine.cpu.decode(), machine_architecture(), machine_features())
+        return replace(machine, cpu=name.encode())
     return LLVMTarget(machine.triple, cpu.cpu.encode(), cpu.llvm_features.encode())
 
 
