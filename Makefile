@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+EMPTY  := $(VENV)/.created
 BASE   := $(VENV)/.base
 STAMP  := $(VENV)/.installed
 # the versions of development; `make env LOCK=` takes the newest that pyproject.toml allows
 LOCK   ?= $(wildcard constraints-dev.txt)
-PIP     = $(BIN)/python -m pip install -q --disable-pip-version-check $(addprefix -c ,$(LOCK))
+# Python compiles what it imports; compiling all files of all dependencies takes a minute
+PIP     = $(BIN)/python -m pip install -q --no-compile --disable-pip-version-check $(addprefix -c ,$(LOCK))
 PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
@@ -17,17 +19,20 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
-$(BASE): pyproject.toml
+$(EMPTY):
 	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is required, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
 	@test ! -L $(VENV) || { echo "$(VENV) is a link to $$(readlink $(VENV)); fix: make VENV=$$(readlink $(VENV)), or remove the link"; exit 1; }
 	@# a Python without ensurepip (Debian without python3-venv) gets pip from the outer pip
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }
+	@touch $@
+
+$(BASE): pyproject.toml | $(EMPTY)
 	$(PIP) -e '.[c]'
 	@touch $@
 
-$(STAMP): $(BASE) $(LOCK)
+$(STAMP): pyproject.toml $(LOCK) | $(EMPTY)
 	$(PIP) -e '.[dev]'
-	@touch $@
+	@touch $(BASE) $@
 
 env: $(STAMP)  ## create the environment (.venv)
 
