@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import given as given_any
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, NotAffine
@@ -48,7 +49,9 @@ def _extended(parts: st.SearchStrategy[IntExpr]) -> st.SearchStrategy[IntExpr]:
 EXPRESSIONS = st.recursive(LEAVES, _extended, max_leaves=12)
 _SETTINGS = settings(
     derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150
-)  # the first draw reads the constants of all modules
+)
+# constants of all modules that are loaded would take each worker 12 s, and make other arguments in each
+providers._get_local_constants = lambda: providers._local_constants  # type: ignore[assignment]
 
 
 def given(*strategies: st.SearchStrategy) -> Callable[[Callable[..., None]], Callable[..., None]]:
