@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from tir_mlir.runtime.drivers.cuda import Cuda
-from tir_mlir.runtime.tools import toolchain
+from tir_mlir.runtime.tools import c_tools
 
 SOURCE = Path(__file__).with_suffix(".c")
 
 
 def compiled(folder: Path) -> Path:
     """The shared library, in a folder."""
-    path = folder / "libcuda.so.1"
-    options = ["-shared", "-O1", "-std=c11", "-fno-sanitize=all"]
-    toolchain.run("zig", ["cc", *options, str(SOURCE), "-o", str(path)])
+    path, code = folder / "libcuda.so.1", folder / "fake_cuda.o"
+    c_tools.compile_c(SOURCE, code, "-std=c11")
+    c_tools.link_shared([str(code)], str(path), [])
     return path
 
 
