@@ -13,7 +13,7 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env lock demo quick check check-all cpus lint format types lit pytest fuzz coverage targets wheel dist base manual golden predicted entry docs peers bench ladder ops zoo gpu clean
+.PHONY: help env lock demo quick check check-all tests cpus lint format types lit pytest fuzz coverage targets wheel dist base manual golden predicted entry docs peers bench ladder ops zoo gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -49,8 +49,11 @@ quick: lint lit  ## before every commit: lint, FileCheck tests, each quick Pytho
 	$(PYTEST) --tier quick
 
 check: env  ## all checks before a merge; at most fifteen minutes on two cores
-	@# the checker of types has one thread: the others run beside it
-	@$(MAKE) --no-print-directory -j3 --output-sync=target types lint lit wheel fuzz ARGS='--pairs 10 --graphs 2 --code 20 --kernels 40 --inputs 60 --thorough --seed 0'
+	@# the checker of types has one thread and takes minutes: all others run beside it
+	@$(MAKE) --no-print-directory -j2 types tests
+
+tests: env
+	@$(MAKE) --no-print-directory lint wheel fuzz lit ARGS='--pairs 10 --graphs 2 --code 20 --kernels 40 --inputs 60 --thorough --seed 0'
 	$(PYTEST)
 	@$(MAKE) --no-print-directory cpus
 
