@@ -36,6 +36,17 @@ def integers(graph: Graph) -> Graph:
     return clean(apply_rules(clean(apply_rules(graph, FIRST)), RULES))
 
 
+def quotients_first(graph: Graph) -> Graph:
+    """Divide by the scales of quantised numbers before bounds and maxima, which is the same as scales are positive.
+
+        quantize(R.nn.relu(x), scale, zero)       ->   quantize(R.nn.relu(x / scale), 1.0, zero)
+        R.nn.max_pool2d(dequantize(x, scale))     ->   dequantize(R.nn.max_pool2d(x), scale)
+
+    That is the part of `integers` that a comparison over a field cannot show, whose order is not kept by products.
+    """
+    return clean(apply_rules(clean(apply_rules(graph, [_BEFORE_MOVES])), _QUOTIENT_RULES))
+
+
 def _product(call: NodeCall, _: Matches) -> ir.Value | None:
     """conv2d(dequantize(x), dequantize(w)) -> astype(conv2d(x, w) - zero * sum(w), "float32") * scales"""
     found = _sum(call)
@@ -85,8 +96,8 @@ def _scale(call: NodeCall, total: ir.Value, scale: ir.Value) -> ir.Value:
     return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}, made), scale], makes=made)
 
 
-def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
-    """The sums of integers of a product of dequantised tensors, and their scales; None where it is none."""
+def _factors(call: NodeCall) -> tuple[NodeCall, NodeCall] | None:
+    """The conversions of the factors of a product that is computed in integers; None where it is not."""
     x, w = (call.defining_call(value, _DEQUANTIZE) for value in call.args[:2])
     if x is None or w is None or len(call.args) != 2 or call.struct_info.dtype != "float32":
         return None
@@ -96,10 +107,20 @@ def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
     if zero is None or _zero(w) != 0 or not _is_single(x, x.args[1]):
         return None
     if channel is None:
-        return _sum_of_one_scale(call, x, w) if single and zero == 0 else None
-    of_weight, of_result = channel
-    if not single and w.attrs["axis"] % len(w.shape) != of_weight:
+        return (x, w) if single and zero == 0 else None
+    return (x, w) if single or w.attrs["axis"] % len(w.shape) == channel[0] else None
+
+
+def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
+    """The sums of integers of a product of dequantised tensors, and their scales; None where it is none."""
+    factors = _factors(call)
+    if factors is None:
         return None
+    x, w = factors
+    zero, channel = _zero(x), _channels(call)
+    if channel is None:
+        return _sum_of_one_scale(call, x, w)
+    of_weight, of_result = channel
     padding = {"pad_value": zero} if is_convolution(call) and zero else {}
     made = replace(call.struct_info, dtype="int32")
     total = call.emit_same([x.args[0], w.args[0]], {**call.attrs, **padding, "out_dtype": "int32"}, made)
@@ -107,7 +128,7 @@ def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
         less = _reshape_along_axis(call, _sums(call, w.args[0], zero, of_weight), of_result)
         total = call.emit("subtract", [total, less], makes=made)
     scale = call.emit("multiply", [x.args[1], w.args[1]])
-    return total, (scale if single else _reshape_along_axis(call, scale, of_result))
+    return total, (scale if _is_single(w, w.args[1]) else _reshape_along_axis(call, scale, of_result))
 
 
 def _sum_of_one_scale(call: NodeCall, x: NodeCall, w: NodeCall) -> tuple[ir.Value, ir.Value]:
@@ -184,6 +205,48 @@ def _rounding(call: NodeCall, _: Matches) -> ir.Value | None:
     return call.emit("round_to", [value, *shift], {"out_dtype": dtype}, call.struct_info)
 
 
+def _quotient(call: NodeCall, _: Matches) -> ir.Value | None:
+    """quantize(relu(x), scale, zero) -> quantize(relu(x / scale), 1.0, zero), where `_rounding` moves the scale"""
+    value, scale = call.args[:2]
+    if not _is_single(call, scale) or not call.is_weight(scale) or call.is_weight(value):
+        return None
+    if call.type_of(value).dtype != "float32":
+        return None
+    inner = call.rewriter.definition(value)
+    if _zero(call) is None or inner is None or not _is_bound(inner.op.short) or not _will_divide(call, value):
+        return None
+    return call.emit("quantize", [_quotient_of(call, value, scale), call.number(1, scale), *call.args[2:]], call.attrs)
+
+
+def _will_divide(call: NodeCall, value: ir.Value) -> bool:
+    """`_can_divide`, before products are in integers."""
+    inner = call.rewriter.definition(value)
+    if inner is None or call.is_weight(value) or uses(value) != 1:
+        return _can_divide(call, value)
+    if _is_bound(inner.op.short):
+        return all(_will_divide(call, v) for v in inner.args)
+    if kind_of(inner.op.short) not in _PRODUCT_KINDS:
+        return _can_divide(call, value)
+    factors = _factors(inner)
+    return factors is not None and all(inner.is_weight(f.args[1]) for f in factors)
+
+
+def _is_bound(name: str) -> bool:
+    return name == "nn.relu6" or is_homogeneous(name)
+
+
+def _quotient_of(call: NodeCall, value: ir.Value, scale: ir.Value) -> ir.Value:
+    """A value over a scale, with the divisions below what `_divide_by_scale` moves them below."""
+    inner = None if call.is_weight(value) else call.rewriter.definition(value)
+    if inner is None or not _is_bound(inner.op.short):
+        return call.emit("divide", [value, scale], makes=call.type_of(value))
+    args = [_quotient_of(call, v, scale) for v in inner.args]
+    if inner.op.short != "nn.relu6":
+        return call.emit(inner.op.short, args, inner.attrs, inner.struct_info)
+    top = call.emit("divide", [call.number(6, value), scale])
+    return call.emit("minimum", [call.emit("nn.relu", args, makes=inner.struct_info), top], makes=inner.struct_info)
+
+
 def _can_divide(call: NodeCall, value: ir.Value) -> bool:
     """Whether a value divided by a number costs nothing: the number goes into scales that are weights."""
     if call.is_weight(value):
@@ -191,7 +254,7 @@ def _can_divide(call: NodeCall, value: ir.Value) -> bool:
     inner = call.rewriter.definition(value)
     if inner is None or (uses(value) != 1 and inner.op.short != "dequantize"):
         return False
-    if inner.op.short == "nn.relu6" or is_homogeneous(inner.op.short):
+    if _is_bound(inner.op.short):
         return all(_can_divide(call, v) for v in inner.args)
     if inner.op.short == "multiply":
         return any(call.is_weight(v) for v in inner.args)
@@ -277,16 +340,18 @@ def _cancel_round_trip(call: NodeCall, matches: Matches) -> ir.Value | None:
 
 
 _DEQUANTIZE = is_op("dequantize")
-_PRODUCT = is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)
+_PRODUCT_KINDS = frozenset({OperatorKind.CONVOLUTION, OperatorKind.PRODUCT})
+_PRODUCT = is_kind(*_PRODUCT_KINDS)
 _INNER = _DEQUANTIZE(varg_default_wildcard=True)
 _MOVES = (
     is_op("reshape") | is_op("permute_dims") | is_op("nn.max_pool1d") | is_op("nn.max_pool2d") | is_op("nn.max_pool3d")
 )
 _ORDERS = is_op("reshape") | is_op("permute_dims")
 _SCALE, _ZERO = wildcard(), wildcard()
+_BEFORE_MOVES = Rule(is_op("quantize")(varg_default_wildcard=True), _quantize_before_moving)
 FIRST = [
     Rule(is_op("add")(varg_default_wildcard=True), _fold_bias),
-    Rule(is_op("quantize")(varg_default_wildcard=True), _quantize_before_moving),
+    _BEFORE_MOVES,
 ]
 RULES = [
     Rule(_MOVES(_INNER), _sink_dequantize),
@@ -294,4 +359,8 @@ RULES = [
     Rule(_PRODUCT(varg_default_wildcard=True), _product),
     Rule(is_op("quantize")(varg_default_wildcard=True), _quantize_parts),
     Rule(is_op("quantize")(varg_default_wildcard=True), _rounding),
+]
+_QUOTIENT_RULES = [
+    Rule(_MOVES(_INNER), _sink_dequantize),
+    Rule(is_op("quantize")(varg_default_wildcard=True), _quotient),
 ]

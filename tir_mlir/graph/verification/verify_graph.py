@@ -16,7 +16,9 @@ from tir_mlir.equivalence.compare import QUICK_WORK, compare
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.extensions import implement
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.bodies import each_body
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
+from tir_mlir.graph.transforms.integers import quotients_first
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights, is_number
 from tir_mlir.graph.verification.compared_parts import ByParts, ComparedGraph, lower_to_program
 from tir_mlir.graph.verification.whole_program import calls_only, weight_types
@@ -30,8 +32,9 @@ def verify_graph(graph: Graph, before: Graph, seed: int = 0) -> Result:
     Weights are inputs here, with the same values for the same name; those whose arrays differ are a difference. A
     constant that is a number is this number, any other one an input for each value that it has. Truthy if they agree;
     else it tells the first element that differs. Graphs of more than `QUICK_WORK` iterations are compared part by part,
-    cut at values that both have by one name. Errors: GraphError for packed functions, and if a weight is rounded in one
-    of them only; NotChecked for what has no exact semantics, and for large graphs of which a part differs.
+    cut at values that both have by one name. Scales of quantised tensors are taken to be positive. Errors: GraphError
+    for packed functions, and if a weight is rounded in one of them only; NotChecked for what has no exact semantics,
+    and for large graphs of which a part differs.
     """
     with follow_build(f"verification of {graph.name}"), stage("comparison"):
         return _compare_graphs(before, graph, seed)
@@ -43,7 +46,7 @@ def _compare_graphs(original: Graph, transformed: Graph, seed: int) -> Result:
         return Result(
             Difference(transformed.name, {}, f"{transformed.name}: the array of the weight {changed} is another one")
         )
-    graphs = [_constants_by_value(graph) for graph in (original, transformed)]
+    graphs = [_constants_by_value(_ordered(graph)) for graph in (original, transformed)]
     input_types = {**weight_types(graphs[0]), **weight_types(graphs[1])}
     legalized = [calls_only(graph, input_types) for graph in graphs]
     with enter_context():
@@ -58,6 +61,15 @@ def _compare_graphs(original: Graph, transformed: Graph, seed: int) -> Result:
             return compare(programs[0], programs[1], seed)
         sides = [_side(graph, known) for graph, known in zip(legalized, numbers, strict=True)]
         return ByParts(sides[0], sides[1], seed, ranges).run()
+
+
+def _ordered(graph: Graph) -> Graph:
+    """The graph with divisions by scales before maxima: the order of the field is not kept by products."""
+    with enter_context():
+        inlined = inlined_calls(graph)
+        if not any(node.operator == "dequantize" for node in inlined.func.nodes):
+            return graph
+    return each_body(inlined, quotients_first)
 
 
 def _side(graph: Graph, numbers: Mapping[int, float | int]) -> ComparedGraph:

@@ -277,3 +277,24 @@ def test_calibrate_refuses_kinds_of_integers(options, message):
     graph, x = biased("dense")
     with pytest.raises(GraphError, match=message):
         graph.calibrate([x], threads=1, **options)
+
+
+def pooled(bound: str = "nn.relu", scale: float = 0.05) -> Graph:
+    """A convolution with a bound, rounded, and the maxima of windows of it, rounded as well."""
+    b = GraphBuilder()
+    image = b.op("dequantize", b.input("x", (1, 2, 4, 4), "uint8"), b.constant(STEP), b.constant(np.int32(3)))
+    weight = b.op("dequantize", b.weight("w", np.ones((3, 2, 1, 1), "int8")), b.constant(STEP))
+    y = b.op(bound, b.op("nn.conv2d", image, weight))
+    y = b.op("quantize", y, b.constant(np.float32(scale)), out_dtype="uint8")
+    y = b.op("nn.max_pool2d", b.op("dequantize", y, b.constant(np.float32(scale))), pool_size=[2, 2], strides=[2, 2])
+    b.output(b.op("quantize", y, b.constant(np.float32(0.1)), out_dtype="uint8"))
+    return b.finish()
+
+
+@pytest.mark.parametrize("graph", [layer(residual=True), pooled(), pooled("nn.relu6")])
+def test_positive_scales_that_move_below_bounds_are_verified(graph):
+    assert "round_to" in compile_graph(graph, until="integers", verify=True).script()
+
+
+def test_another_scale_is_a_difference():
+    assert not compile_graph(pooled(), until="integers").verify(pooled(scale=0.04))
