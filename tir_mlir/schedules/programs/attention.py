@@ -26,6 +26,7 @@ from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantization import computed_from_less, inline_each
 from tir_mlir.schedules.products.packing import copy_in, pack, packs_right
+from tir_mlir.schedules.products.stage_amx import TileStage, stage_unit, tile_stage
 from tir_mlir.schedules.products.tile_sizes import FROM_L2, Tiles, register_tile, room
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals, costly_values
@@ -185,6 +186,8 @@ class AttentionSchedule:
         self.queries = axis_extents[what.rows] or LARGE
         self.heads = prod(axis_extents[a] or LARGE for a in what.batch)
         self.tile = self._rows_of_tile()
+        self.stages: dict[str, TileStage] = {}
+        self.sum_copies: set[str] = set()
         self.by_heads = threads < 2 or self.heads % threads == 0 or self.heads >= CHUNKS_PER_THREAD * threads
 
     def _rows_of_tile(self) -> int:
@@ -204,6 +207,7 @@ class AttentionSchedule:
     def run(self, reciprocal: bool) -> None:
         sch, what = self.sch, self.what
         self._inline()
+        self._tile_products()
         what = self.what
         loops = loops_by_iter(sch, self.last.block)
         rows, tile_row = sch.split(loops[what.rows], [None, self.tile])
@@ -214,10 +218,16 @@ class AttentionSchedule:
         for member in reversed(what.members[:-1]):
             nests[member.info.name] = self._compute_at_tile(member, outer)
         for member in what.members:
-            if member.info.name in what.products:
-                self._product(member, nests[member.info.name], outer)
+            name = member.info.name
+            if name in self.sum_copies:
+                continue
+            if name in self.stages:
+                self.stages[name].schedule(sch, outer[-2] if len(outer) > 1 else None)
+                continue
+            if name in what.products:
+                self._product(member, nests[name], outer)
             else:
-                self._vectorize(member, nests[member.info.name])
+                self._vectorize(member, nests[name])
             if reciprocal:
                 allow_reciprocals(sch, member.block)
         self._parallelize(outer)
@@ -232,6 +242,19 @@ class AttentionSchedule:
         members = with_producers(self.sch, self.last.block, self.what.outside)
         self.what = replace(self.what, members=members)
         self.last = members[-1]
+
+    def _tile_products(self) -> None:
+        """Let tiles of the CPU compute the products of their types."""
+        for member in self.what.members:
+            what = self.what.products.get(member.info.name)
+            unit = None if what is None else stage_unit(what, self.target, self.tile, self.queries)
+            if what is not None and unit is not None:
+                stage = tile_stage(self.sch, member.block, what, unit)
+                self.stages[member.info.name] = stage
+                self.sum_copies.add(block_info(self.sch, stage.sums).name)
+        if self.stages:
+            members = with_producers(self.sch, self.last.block, self.what.outside)
+            self.what, self.last = replace(self.what, members=members), members[-1]
 
     def _is_cheap(self, member: Member) -> bool:
         """Whether to compute a block again costs less than to store and load it: a scale or a mask of one element."""

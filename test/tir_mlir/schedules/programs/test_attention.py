@@ -9,7 +9,7 @@ from programs.rowwise import softmax
 
 from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.target import AVX2
+from tir_mlir.target import AVX2, SAPPHIRE_RAPIDS
 
 RNG = np.random.default_rng(7)
 
@@ -165,3 +165,13 @@ def test_auto_finds_it():
 def test_another_program_is_refused():
     with pytest.raises(ScheduleError, match='block "out" ends no attention: it must depend on two products'):
         schedules.attention(Schedule(softmax((8, 8))), "out")
+
+
+def test_scores_of_bfloat16_are_products_of_tiles():
+    """Also where a tile of queries sees some of the keys only: whole tiles of keys are left out."""
+    q, k, v = (te.placeholder((1, 1, 64, 32), "bfloat16", name=x) for x in "qkv")
+    sch = Schedule(te.create_prim_func([q, k, v, topi.nn.attention(q, k, v, causal_mask="TopLeft", layout="BHSD")]))
+    schedules.attention(sch, "T_attention_norm", target=SAPPHIRE_RAPIDS, threads=1)
+    text = sch.mod.script()
+    assert "amx_tdpbf16ps" in text and "i2_0 + 1" in text
+    assert sch.verify()
