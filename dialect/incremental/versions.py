@@ -56,15 +56,19 @@ class LiveModule:
 
     def __init__(self, module: ir.Module, tops: list[list[ir.Operation]] | None = None):
         self.module, self.lock = module, threading.RLock()
-        self.functions = direct_ops(module.operation)
+        self._list(tops)
+
+    def _list(self, tops: list[list[ir.Operation]] | None = None) -> None:
+        """List the functions, and the ops in their bodies, of which nothing is known yet."""
+        self.functions = direct_ops(self.module.operation)
         self.programs = [op for op in self.functions if is_program(op)]
         self.bodies = [op.regions[0].blocks[0] for op in self.programs]
         self.tops = [_ops_of(body) for body in self.bodies] if tops is None else tops
         self.nest_of: dict[ir.Operation, NestSummary] = {}
 
     def read(self) -> list[FunctionContents] | None:
-        """Look all over; None if two loops or blocks have the same id."""
-        self.tops, self.nest_of = [_ops_of(body) for body in self.bodies], {}
+        """Look all over, as a step may have declared a function; None if two loops or blocks have the same id."""
+        self._list()
         pairs = zip(funcs(self.module), self.tops, strict=True)
         contents = [c for func, tops in pairs if (c := read_function(func, tops, self.nest_of)) is not None]
         numbers = [n for c in contents for n in (c.number, *(key for key in c.index if isinstance(key, int)))]

@@ -11,7 +11,7 @@ from mlir import ir
 from fuzzing.untouched import NotRecorded, check_untouched
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, enter_context, func_of, ops
+from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, create, edit, enter_context, func_of, ops
 from tir_mlir.dialect.verify import rules
 from tir_mlir.passes.schedule.registry import PRIMITIVES, primitive
 from tir_mlir.schedule.executor import Executor
@@ -125,6 +125,18 @@ def test_everything_is_verified_after_a_parameter_changed(verified):
     verified.clear()
     sch.transform_layout("b0", ("read", 0), lambda i, j: (j, i))
     assert verified == ["b0", "b1", "b2"]
+
+
+def test_only_the_edited_nest_is_verified_after_a_function_was_declared(verified):
+    def declare(loop: Loop) -> None:
+        with ir.InsertionPoint.at_block_begin(func_of(loop.op).op.parent.regions[0].blocks[0]):
+            create.declare("kernel", [])
+
+    sch = chain(4)
+    planted(sch, declare)
+    verified.clear()
+    sch.split(sch.get_loops("b2")[1], [None, 8])
+    assert verified == ["b2"]
 
 
 def test_after_undo_too_only_the_edited_nest_is_verified(verified):
