@@ -113,6 +113,12 @@ def _shares_rows(what: Contraction, threads: int) -> bool:
     return tiles % threads == 0 or tiles >= CHUNKS_PER_THREAD * threads
 
 
+def _split_columns(*index: IntExpr) -> tuple:
+    """The iters of a copy of panels, by tiles: panel, k, j, t -> panel, j // 16, k, j % 16, t."""
+    *others, k, j, t = index
+    return (*others, j // SIDE, k, j % SIDE, t)
+
+
 class TileGemm:
     """The state of scheduling one matrix product on tiles."""
 
@@ -130,10 +136,14 @@ class TileGemm:
         rhs, lhs = None if what.right.group else copy_operand(sch, self.block, what.right), self._left_copy()
         write_back = self._write_back()
         self._group_terms()
+        if rhs is not None:
+            lay_out_groups(sch, rhs, what, self.width, unit.group)
         sums = sch.cache_write(self.block, 0, SCOPE)
         if lhs is not None:
             lay_out_rows(sch, lhs, what)
         tiles_of_a = sch.cache_read(self.block, self._name(lhs, what.left), SCOPE)
+        tiles_of_b = sch.cache_read(self.block, self._name(rhs, what.right), SCOPE)
+        sch.transform_block_layout(tiles_of_b, _split_columns)
         self._block_tiles(tiles_of_a, sums, self.batch if lhs is not None else what.left.axes.index(what.m))
         batch, j_b, i_0, j_p, k_0, j_1, tile = self._tile_block()
         for copy in (sums, write_back):
@@ -141,19 +151,17 @@ class TileGemm:
                 sch.reverse_compute_at(copy, j_p, preserve_unit_loops=True)
         if write_back is not None:
             self._vectorize_rows(write_back)
-        if rhs is not None:
-            sch.compute_at(rhs, j_b, preserve_unit_loops=True)
-            lay_out_groups(sch, rhs, what, self.width, unit.group)
         sch.compute_at(tiles_of_a, k_0, preserve_unit_loops=True)
         self._copy_rows(lhs, tiles_of_a, batch[-1:] if self.blocks > 1 else [i_0])
-        tiles_of_b = sch.cache_read(self.block, self._name(rhs, what.right), SCOPE)
         sch.compute_at(tiles_of_b, k_0 if self.shape[0] > 1 else j_1, preserve_unit_loops=True)
+        if rhs is not None:
+            if self.blocks > 1 or batch:  # else it remains a nest of its own, on which steps take a fifth of the time
+                sch.compute_at(rhs, j_b, preserve_unit_loops=True)
+            copy_groups(sch, rhs, what, self.width, unit.group, 1 if self.shares_columns else self.threads)
         self._lay_out_tiles(tiles_of_a, tiles_of_b, lhs is not None)
         zeros = sch.decompose_reduction(self.block, k_0)
         sch.tensorize(tile, unit.name)
         self._tensorize_copies(zeros, tiles_of_a, tiles_of_b, sums)
-        if rhs is not None:
-            copy_groups(sch, rhs, what, self.width, unit.group, 1 if self.shares_columns else self.threads)
         if self.threads > 1:
             sch.parallel(j_b if self.shares_columns else i_0)
 
@@ -281,9 +289,7 @@ class TileGemm:
         *_, rows, row, _ = sch.get_loops(a)
         sch.unroll(rows)
         sch.tensorize(row, f"amx_tileload_{what.left.dtype}")
-        *_, k, j, t = sch.get_loops(b)
-        columns, column = sch.split(j, [None, SIDE])
-        sch.reorder(columns, k, column, t)
+        *_, columns, k, _, _ = sch.get_loops(b)
         sch.unroll(columns)
         sch.tensorize(k, f"amx_tileload_{what.right.dtype}_vnni")
         *_, rows, columns, row, _ = sch.get_loops(sums)
