@@ -35,6 +35,7 @@ from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.graph.transforms.scale_sums import scale_sums
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
+from tir_mlir.graph.transforms.short_attention import short_attention
 from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.graph.transforms.winograd import winograd
 from tir_mlir.graph.units.unit_queries import options_key, start_workers
@@ -140,6 +141,14 @@ STAGES: list[Stage] = [
         frozenset({"nn.attention"}),
         by_body=True,
         for_gpus=True,
+    ),
+    Stage(
+        "short_attention",
+        "Round weights of attention to short floats, for tiles of a CPU",
+        short_attention,
+        frozenset({"nn.attention"}),
+        by_body=True,
+        for_cpus=True,
     ),
     Stage("constants", "Make weights of constants; their values are not in the text", constants_to_weights),
     Stage("lift_weights", "Move what depends on weights only to a graph of its own", lift_weights),

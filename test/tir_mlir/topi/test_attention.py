@@ -39,6 +39,16 @@ def test_plain(sizes, dtype):
     close(run(nn.attention, q, k, v), reference(q, k, v), dtype)
 
 
+def test_weights_are_rounded_for_the_product_only():
+    """Of two values, one much less than the other, the sum of the weights is exact: 1, not 1 - 2^-11."""
+    q, v = np.zeros((2, 1, 1, 1, 1), "float16")
+    k = np.array([0, -8], "float16").reshape(1, 2, 1, 1)
+    q, v = q + np.float16(1), np.concatenate([v, v + np.float16(1)], axis=1)
+    weight = np.exp(np.float32(-8))
+    got = run(nn.attention, q, k, v, scale=1.0, weights_dtype="float16", scheduled=False)
+    assert got.item() == np.float16(np.float32(np.float16(weight)) / (1 + weight))
+
+
 @pytest.mark.parametrize("sizes", [(1, 16, 16, 2, 2, 8), (1, 5, 9, 2, 2, 8)])
 def test_causal_from_the_first_key(sizes):
     q, k, v = inputs(*sizes)

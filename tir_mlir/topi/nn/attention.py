@@ -38,6 +38,7 @@ def attention(
     scale: float | None = None,
     causal_mask: str | None = None,
     layout: str = "BSHD",
+    weights_dtype: str | None = None,
     *,
     blocks: te.Tensor | None = None,
 ) -> te.Tensor:
@@ -49,11 +50,12 @@ def attention(
     what is seen; broadcasts to (b, h, sq, sk). scale: default 1 / sqrt(d). causal_mask: a query sees the keys up to its
     own position, counted from the first ("TopLeft") or from the last ("BottomRight") key. layout: "BHSD" for operands
     and result with heads before the sequence. What is not seen has the least number as its score: a query that sees
-    nothing gets the mean of all values. float16 and bfloat16 are computed in float32 and rounded once.
+    nothing gets the mean of all values. float16 and bfloat16 are computed in float32 and rounded once;
+    weights_dtype: exponentials are rounded to it as terms of the weighted sums, which remain float32.
     blocks: of shape (n, m), whose elements do not count: only the first n * m of the sk keys are read, as of a cache
     that is not full; n is 1 or more.
     """
-    return _Attention(query, key, value, bias, scale, causal_mask, layout, blocks).result()
+    return _Attention(query, key, value, bias, scale, causal_mask, layout, weights_dtype, blocks).result()
 
 
 S = TypeVar("S")
@@ -71,6 +73,7 @@ class _Attention:
         scale: float | None,
         mask: str | None,
         layout: str,
+        weights_dtype: str | None,
         blocks: te.Tensor | None,
     ):
         one_of(OP, "causal_mask", mask, list(_MASKS))  # type: ignore[arg-type]
@@ -87,6 +90,8 @@ class _Attention:
         self.share, depth = self._check()
         self.rows = simple(sq * self.share) if self.share != 1 else sq
         self.ahead = simple(sk - sq) if mask == "BottomRight" else 0
+        one_of(OP, "weights_dtype", weights_dtype, [None, self.wide, self.dtype])  # type: ignore[arg-type]
+        self.short = weights_dtype or self.wide
         self.scale = constant(1 / math.sqrt(depth) if scale is None else scale, self.wide)
         self.bias = None if bias is None else self._checked_bias(bias)
         self.read = (
@@ -149,10 +154,20 @@ class _Attention:
         )
         total = te.compute((b, g, r), lambda b, g, i: te.sum(power(b, g, i, m), axis=m), name="T_attention_sum")
         value = lambda b, g, j, c: self._element(self.v, b, j, g, c)  # noqa: E731
+        weight = self._short_weights(power)
         product = te.compute(
-            (b, g, r, e), lambda b, g, i, c: te.sum(power(b, g, i, t) * value(b, g, t, c), axis=t), name="T_attention"
+            (b, g, r, e), lambda b, g, i, c: te.sum(weight(b, g, i, t) * value(b, g, t, c), axis=t), name="T_attention"
         )
         return self._normalize_sums(product, total)
+
+    def _short_weights(self, power: te.Tensor) -> Elements:
+        """The terms of the weighted sums, rounded to the type that they are to have."""
+        if self.short == self.wide:
+            return power
+        rounded = te.compute(
+            power.shape, lambda *i: as_type(power(*i), self.wide, self.short), name="T_attention_weights"
+        )
+        return lambda *i: as_type(rounded(*i), self.short, self.wide)
 
     def _element(self, x: te.Tensor, b: te.Expr, s: te.Expr, h: te.Expr, d: te.Expr) -> te.Expr:
         return as_type(x(*self.swap_layout((b, s, h, d))), self.dtype, self.wide)
