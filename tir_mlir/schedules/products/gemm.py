@@ -31,6 +31,7 @@ from tir_mlir.schedules.products.gemm_panels import (
     PanelGemm,
     Panels,
     few_rows_panels,
+    near_rows,
     panels,
     sharing_rows,
 )
@@ -349,6 +350,8 @@ def _tiled_gemm(
     whole = target.registers >= MANY_REGISTERS or (not packs and _pays_off_by_panels(what, plan, target, threads))
     if whole and not free.flag("blocked", False):
         wide = panels(what, target, threads)
+        if m is None and what.right.panel and target.registers < MANY_REGISTERS:
+            wide = near_rows(wide, what, target.l3 // NEAR, threads)
         wide = free_panels(free, what, wide, target, threads) if free else wide
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed=packed, epilogue=epilogue).run()
@@ -374,12 +377,13 @@ def _shares_columns(what: Contraction, target: Target, threads: int) -> bool:
 def _pays_off_by_panels(what: Contraction, plan: Tiles, target: Target, threads: int) -> bool:
     """Whether panels that L2 holds are faster than blocks with few registers, too: the right operand exceeds L2 and
     many rows use a panel, or panels that are there already are longer than the sums of blocks; and the left operand,
-    which each reads from behind L2, is read seldom or is a small part of L3."""
+    which each reads from behind L2, is read seldom or is a small part of L3, as `near_rows` of any number are."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     in_place = what.left.axes[-1] == what.k and not (what.must_pack or what.left.must_copy)
     if not in_place or threads > max(m // plan.mr, n // plan.nr):
         return False
-    near = m * k * what.bits // 8 <= target.l3 // NEAR
+    is_near = bool(what.right.panel) and what.extent(what.m) is None
+    near = is_near or m * k * what.bits // 8 <= target.l3 // NEAR
     gains = plan.kc < k if what.right.panel else m >= PANEL_ROWS and n * k * what.bits // 8 > target.l2
     return gains and (near or not packs_left(what, plan, target))
 

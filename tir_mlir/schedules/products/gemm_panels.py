@@ -67,6 +67,14 @@ def sharing_rows(plan: Panels) -> Panels:
     return replace(plan, packed=False, by_columns=False, block=0, share=NARROW_SHARE)
 
 
+def near_rows(plan: Panels, what: Contraction, room_for_rows: int, threads: int) -> Panels:
+    """The panels of a symbolic number of rows, in blocks that some bytes hold: each panel reads all rows of a block."""
+    if threads > 1 and not plan.by_columns:
+        return plan  # shares are blocks
+    row = (what.extent(what.k) or LARGE) * max(1, what.bits // 8)
+    return replace(plan, block=max(BLOCKS[0], room_for_rows // (plan.mr * row)))
+
+
 def few_rows_panels(what: Contraction, target: Target, threads: int) -> Panels:
     """The panels of a product of few rows, which reads the right operand where it is. A panel is as long as L2 holds
     for the next tiles, if its rows are a page apart: then they share a few sets."""

@@ -68,6 +68,19 @@ def test_few_registers_sum_whole_panels_where_the_left_operand_is_near(rows, l3,
     np.testing.assert_array_equal(y, x @ w.T)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_few_registers_sum_whole_panels_for_any_number_of_rows(threads):
+    """Each panel reads the rows of a block. Its loop is that of threads, once for each block."""
+    sch, layouts = prepacked(dense(te.var("n"), 160, 400, ["bias"]), replace(SMALL, l2=64 << 10), threads)
+    assert "_rf" not in sch.mod.script()
+    lib = build(sch)
+    w, b = numbers(160, 400), numbers(160)
+    for rows in (1, 13, 150):
+        x, y = numbers(rows, 400), np.empty((rows, 160), "float32")
+        lib(x, layouts["W"].apply(w), b, y)
+        np.testing.assert_array_equal(y, x @ w.T + b)
+
+
 def test_threads_share_the_panels_of_few_rows():
     """Sixteen rows are three tiles: too few for four threads."""
     sch, _ = prepacked(dense(16, 160, 400), replace(SMALL, l2=64 << 10, l3=2 << 20, cores=4), threads=4)
