@@ -19,6 +19,8 @@ PASSES = (1, 2, 3, 4, 6, 8)
 """Candidates for the number of passes over the reduction."""
 SHORTEST = 128
 """The minimum number of reduction steps of one of several passes."""
+GROUPS = (1, 2, 4, 8)
+"""Candidates for the panels that a tile of rows passes over."""
 UNROLLED = (1, 2, 4)
 """Candidates for the reduction steps that are unrolled."""
 
@@ -63,9 +65,11 @@ def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, thr
     blocks = [b for b in (0, 4, 8, 16, 32) if b < tiles] if threads == 1 else ()
     block = free.choice("block", blocks, plan.block)
     prefetch = free.flag("prefetch", plan.prefetch)
+    groups = [g for g in GROUPS if g < ceil((n or LARGE) / nr)] if packed and k and kc == k else ()
+    group = free.choice("group", groups, plan.group)
     return replace(
         plan, mr=mr, nr=nr, kc=kc, steps=steps, packed=packed, by_columns=by_columns, block=block, prefetch=prefetch,
-        why=(),
+        group=group, why=(),
     )  # fmt: skip
 
 

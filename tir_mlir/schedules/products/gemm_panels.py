@@ -9,7 +9,7 @@ from tir_mlir.prediction.cores import core_or_typical
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
-from tir_mlir.schedules.products.packing import REUSE, copy_in, exceeds_l2, pack
+from tir_mlir.schedules.products.packing import LINE, REUSE, copy_in, exceeds_l2, pack, rows_held
 from tir_mlir.schedules.products.row_versions import put_in_order
 from tir_mlir.schedules.products.tile_sizes import FROM_L2, kept_in, register_tile, room
 from tir_mlir.schedules.steps import give_reasons, merge_epilogue, place_epilogue
@@ -27,6 +27,8 @@ WORTHWHILE = 0.05
 """The least share of the cycles of a tile that blocks must save, as each has partial tiles of its own."""
 RESULT_MISS = 500
 """The cycles that the lines of a tile of the result take to come from behind L2."""
+OFTEN = 24
+"""The minimum number of tiles that read a panel, for packing to pay off if L2 holds the right operand."""
 SHARE = 16
 """Tiles of rows in a share of a thread, if the number of rows is symbolic."""
 NARROW_SHARE = 1
@@ -46,6 +48,7 @@ class Panels:
     block: tiles of rows that pass over all panels before the next ones do; 0: all rows of a thread.
     prefetch: whether a tile of the result is prefetched while the one before is computed.
     share: tiles of rows in a share of a thread, if the number of rows is symbolic.
+    group: panels that a tile of rows passes over before the next one does.
     why: in words.
     """
 
@@ -58,6 +61,7 @@ class Panels:
     block: int = 0
     prefetch: bool = False
     share: int = SHARE
+    group: int = 1
     why: tuple[str, ...] = ()
 
 
@@ -98,7 +102,26 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     kc = min(kc, k)
     why = (tile.why, kept_in(target, "l2", f"panel of {kc} steps", kc * nr * size))
     plan = Panels(mr, nr, kc, STEPS if what.extent(what.k) else 1, packed, by_columns, why=why)
-    return plan if threads > 1 or m == LARGE or what.right.panel else _with_blocks(plan, what, target)
+    plan = _with_groups(plan, what, target, threads)
+    if threads > 1 or m == LARGE or what.right.panel or plan.group > 1:
+        return plan
+    return _with_blocks(plan, what, target)
+
+
+def _with_groups(plan: Panels, what: Contraction, target: Target, threads: int) -> Panels:
+    """The plan, with groups of packed panels that half of L2 holds, if L2 does not hold all three matrices: a tile of
+    rows then comes from behind L2 once for each group, not for each panel."""
+    m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    size = max(1, what.bits // 8)
+    count = ceil(ceil(n / plan.nr) / (threads if plan.by_columns else 1))
+    most = room(target, "l2") // (plan.kc * plan.nr * size)
+    near = size * (m * k + k * n + m * n) <= target.l2
+    few = target.registers < MANY_REGISTERS  # their tiles take longer for what they read of a row
+    if few or not plan.packed or near or LARGE in (m, n, k) or m <= plan.mr or min(most, count) < 2:
+        return plan
+    group = ceil(count / ceil(count / most))
+    why = kept_in(target, "l2", f"{group} panels for each tile of rows", group * plan.kc * plan.nr * size)
+    return replace(plan, group=group, why=(*plan.why, why))
 
 
 def _with_blocks(plan: Panels, what: Contraction, target: Target) -> Panels:
@@ -126,13 +149,16 @@ def _with_blocks(plan: Panels, what: Contraction, target: Target) -> Panels:
 
 def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
     """Whether to pack the right operand: its columns are not contiguous, its type is narrower, it is dequantised, or it
-    is reused often and exceeds half of L2."""
+    is reused and exceeds half of L2, or is reused often and its rows share sets of L1 or its vectors cross lines."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    row = n * what.right.bits // 8
     if what.right.panel:
         return False
     if what.must_pack:
         return True
-    return n > nr and m >= REUSE * mr and 2 * k * n * what.bits // 8 > target.l2
+    slow = row % LINE != 0 or rows_held(target.l1, row) < k
+    far = 2 * k * n * what.bits // 8 > target.l2
+    return n > nr and ((far and m >= REUSE * mr) or (slow and m >= OFTEN * mr))
 
 
 def _thread_utilization(tiles: int, threads: int) -> float:
@@ -167,10 +193,11 @@ class PanelGemm:
         batch, i, j, k_0, k, block, write_back = self._accumulate_in_registers()
         in_place = bool(k_0) or self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = self._rows(i)
-        j_0, j_1 = sch.split(j, [None, plan.nr])
+        j_0, *of_group, j_1 = sch.split(j, [None, *([plan.group] if plan.group > 1 else []), plan.nr])
         k_1, *k_2 = sch.split(k, [None, plan.steps]) if plan.steps > 1 else [k]
-        sch.reorder(*batch, *i_0, j_0, *k_0, i_1, k_1, *k_2, i_2, j_1)
-        sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
+        sch.reorder(*batch, *i_0, j_0, *k_0, i_1, *of_group, k_1, *k_2, i_2, j_1)
+        tile = of_group[0] if of_group else i_1
+        sch.reverse_compute_at(write_back, tile, preserve_unit_loops=True)
         self._pack(block, batch, k_0[-1] if k_0 else j_0)
         for steps in k_2:
             sch.unroll(steps)
@@ -184,7 +211,7 @@ class PanelGemm:
             sch.decompose_reduction(write_back, k_0[0])
             place_epilogue(sch, self.epilogue, j_0)
         if plan.prefetch and in_place:  # as in gemm_dots
-            sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
+            sch.annotate(tile, "prefetch", str(block_info(sch, write_back).writes[0]))
         if self.threads > 1:
             sch.parallel(j_0 if plan.by_columns else i_0[0])
 

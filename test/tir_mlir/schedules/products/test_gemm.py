@@ -108,6 +108,27 @@ def test_blocks_of_rows_pass_over_panels_that_come_fast_enough(l3, threads, bloc
     assert (first == -(-m // (BLOCKS[-1] * rows))) == blocked
 
 
+@pytest.mark.parametrize(
+    ("l2", "threads", "outer"), [(192, 1, [3, 17, 3]), (448, 1, [8, 17]), (64, 1, [3, 8, 8]), (192, 2, [4, 17, 2])]
+)
+def test_a_tile_of_rows_passes_over_the_panels_that_half_of_l2_holds(l2, threads, outer):
+    """A panel takes 32 KB; not if L2 holds all three matrices, and none if it holds one panel: then rows are in blocks.
+    Threads have equal numbers of panels."""
+    m, n, k = 101, 250, 250
+    target = replace(WIDE, l2=l2 << 10, l3=1 << 20)
+    sch = check(product(m, n, k), [(m, k), (k, n), (m, n)], target=target, threads=threads)
+    extents = [sch.get(x).extent for x in sch.get_loops("C_update")]
+    assert extents == [*outer, 63, 4, 6, 32]
+
+
+@pytest.mark.parametrize(("m", "n", "packs"), [(192, 50, True), (40, 50, False), (192, 48, False)])
+def test_rows_that_are_read_often_across_lines_are_packed(m, n, packs):
+    """Of a right operand that L2 holds: 24 tiles read it, and L1 holds rows of 48 columns where they are."""
+    target = replace(WIDE, l1=32 << 10, l2=256 << 10, l3=1 << 20)
+    sch = check(product(m, n, 40), [(m, 40), (40, n), (m, n)], target=target, threads=1)
+    assert ("B_global" in sch.mod.script()) == packs
+
+
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
 def test_a_batch(target):
     check(batched(3, 17, 18, 19), [(3, 17, 19), (3, 19, 18), (3, 17, 18)], target=target, threads=1)
