@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ from tir_mlir.dialect.ir import (
     enter_context,
     fresh_query_cache,
     funcs,
+    is_declaration,
     is_program,
     ops,
     top_of,
@@ -74,6 +75,10 @@ class LiveModule:
         numbers = [n for c in contents for n in (c.number, *(key for key in c.index if isinstance(key, int)))]
         return contents if len(contents) == len(self.tops) and len(set(numbers)) == len(numbers) else None
 
+    def has_its_functions(self) -> bool:
+        """Whether no function was added, not even a declaration."""
+        return direct_ops(self.module.operation) == self.functions
+
     def know(self, contents: Sequence[FunctionContents]) -> None:
         """Take over what is known of the ops, in order."""
         for tops, function in zip(self.tops, contents, strict=True):
@@ -98,6 +103,7 @@ class Version:
         self._live: LiveModule | None = LiveModule(module)
         self._later: Version | None = None  # the one that has the module, if this one has none
         self._attributes: dict[str, ir.Attribute] = {}  # of the module, then
+        self._functions: frozenset[str] = frozenset()  # their names, then
         self.cache: QueryCache | None = None
         self.contents = self._live.read() if is_verified else None
 
@@ -169,7 +175,14 @@ class Version:
     def begin(self) -> Version:
         """The version that a step makes of this one, with its module; with a copy, if others have that."""
         later = object.__new__(Version)
-        later.__dict__ |= {"shared": False, "lost": None, "_later": None, "cache": None, "_attributes": {}}
+        later.__dict__ |= {
+            "shared": False,
+            "lost": None,
+            "_later": None,
+            "cache": None,
+            "_attributes": {},
+            "_functions": frozenset(),
+        }
         later.contents, live = self.contents, self.live
         self.cache = None  # it has ops of the module
         if self.contents is None or self.shared or active_cache() is not None or sys.getrefcount(live.module) > 2:
@@ -177,7 +190,7 @@ class Version:
             if self.contents is not None:
                 later._live.know(self.contents)
         else:
-            self._attributes = _attributes(live.module)
+            self._attributes, self._functions = _attributes(live.module), frozenset(map(_name, live.functions))
             later._live, self._later, self._live = live, later, None
         return later
 
@@ -189,18 +202,26 @@ class Version:
             self.contents = live.read()
         else:
             self.contents, live.tops, self.lost = changed.contents, changed.tops, changed.lost
+            live.functions = changed.functions
             live.nest_of.update(changed.nests)
 
     def take_back(self, later: Version) -> None:
         """Have the module again after a step that ended without an edit; after another one, it is made again."""
         live = later._live
-        if self._later is later and live is not None and self.contents is not None:
+        if self._later is later and live is not None and self.contents is not None and live.has_its_functions():
             bodies = zip(live.bodies, self.contents, strict=True)
             if len(live.nest_of) == sum(len(c.body) for c in self.contents) and all(
                 len(body.operations) == len(contents.body) for body, contents in bodies
             ):
                 _set_attributes(live.module, self._attributes)
                 self._live, self._later = live, None
+
+    def made_of(self, later: LiveModule) -> LiveModule:
+        """The module, made again of a later one. self.contents are known."""
+        assert self.contents is not None
+        live = copy_with(later, self.contents, self._functions)
+        _set_attributes(live.module, self._attributes)
+        return live
 
     def keep(self) -> None:
         """Make the module again, before a step edits more than nests."""
@@ -213,8 +234,7 @@ class Version:
             later = later._later
         assert later is not None and later._live is not None and self.contents is not None
         with later._live.lock, enter_context(), fresh_query_cache():
-            live = copy_with(later._live, self.contents)
-            _set_attributes(live.module, self._attributes)
+            live = self.made_of(later._live)
         self._live, self._later = live, None
         return live
 
@@ -229,6 +249,11 @@ def _ids_in(root: ir.Operation) -> frozenset[int]:
     """The ids of the loops, blocks and functions in an op."""
     facts = [op.attributes for op in ops(root) if op.name in _HANDLED]
     return frozenset(ir.IntegerAttr(f[attrs.ID]).value for f in facts if attrs.ID in f)
+
+
+def _name(op: ir.Operation) -> str:
+    """The name of an op of a module."""
+    return attrs.get(op, "sym_name", "")
 
 
 def _attributes(module: ir.Module) -> dict[str, ir.Attribute]:
@@ -306,9 +331,12 @@ def _copy_op(
     return copy
 
 
-def copy_with(live: LiveModule, contents: Sequence[FunctionContents]) -> LiveModule:
-    """A copy of a module with other nests: its own ones, or saved ones."""
+def copy_with(live: LiveModule, contents: Sequence[FunctionContents], functions: Collection[str]) -> LiveModule:
+    """A copy of a module with other nests: its own ones, or saved ones. functions: the names of those that it has."""
     module, tops = clone_module(live.module), []
+    for op in direct_ops(module.operation):
+        if _name(op) not in functions:
+            op.erase()
     for number, (func, function) in enumerate(zip(funcs(module), contents, strict=True)):
         body = func.body
         pairs = zip(_ops_of(live.bodies[number]), _ops_of(body), strict=True)
@@ -335,6 +363,7 @@ class StepJournal(Journal):
 
     touched: the ops that were edited, by the version before.
     whole: something outside the body of a function was edited, so nothing is known to be unchanged.
+    declares: functions without a body were added to the module.
     """
 
     def __init__(self, later: Version, before: Version | None = None):
@@ -342,7 +371,7 @@ class StepJournal(Journal):
         self.later, self.before, self.live = later, before, later.live
         self.contents = later.contents or []
         self.touched: dict[ir.Operation, NestSummary] = {}
-        self.whole = False
+        self.whole = self.declares = False
 
     def function(self, op: ir.Operation) -> FunctionContents | None:
         """The contents of a function, before the step."""
@@ -377,6 +406,9 @@ class StepJournal(Journal):
         for use in value.uses:
             self.add(use.owner.operation)
 
+    def add_declaration(self) -> None:
+        self.declares = True
+
 
 def step_journal() -> StepJournal | None:
     """The journal of the step, or the lookup, that runs, if it knows the contents of the module."""
@@ -399,6 +431,7 @@ class ChangedNests:
     affected: these ops, and those that share a buffer with an edited one, now or before.
     contents, tops: what each function contains, and the ops of its body, in order, after the step.
     lost: the ids that are gone.
+    functions: all ops of the module; declares: some of them are new, and have no body.
     """
 
     nests: dict[ir.Operation, NestSummary] = field(default_factory=dict)
@@ -406,12 +439,15 @@ class ChangedNests:
     contents: list[FunctionContents] = field(default_factory=list)
     tops: list[list[ir.Operation]] = field(default_factory=list)
     lost: frozenset[int] = frozenset()
+    functions: list[ir.Operation] = field(default_factory=list)
+    declares: bool = False
 
 
 def changed_nests(journal: StepJournal) -> ChangedNests | None:
     """What a step changed; None if that may be anything: a function, its arguments, shape variables."""
-    live, changed = journal.live, ChangedNests()
-    if journal.whole or not journal.contents or direct_ops(live.module.operation) != live.functions:
+    live = journal.live
+    changed = ChangedNests(functions=direct_ops(live.module.operation), declares=journal.declares)
+    if journal.whole or not journal.contents or _are_others_new(changed, live.functions):
         return None
     shared: dict[ir.Value, bool] = {}
     for number, old in enumerate(journal.contents):
@@ -437,6 +473,14 @@ def changed_nests(journal: StepJournal) -> ChangedNests | None:
     old_ids = [n for nest in journal.touched.values() for n in nest.labels]
     changed.lost = frozenset(n for n in old_ids if not any(n in c.index for c in changed.contents))
     return changed
+
+
+def _are_others_new(changed: ChangedNests, functions: Sequence[ir.Operation]) -> bool:
+    """Whether a step changed the list of functions by more than its declarations."""
+    if not changed.declares:
+        return changed.functions != functions
+    kept = [op for op in changed.functions if op in functions]
+    return kept != functions or not all(op in functions or is_declaration(op) for op in changed.functions)
 
 
 def tops_after(

@@ -87,6 +87,7 @@ from tir_mlir.dialect.ir.views import func_of as func_of
 from tir_mlir.dialect.ir.views import funcs as funcs
 from tir_mlir.dialect.ir.views import is_block as is_block
 from tir_mlir.dialect.ir.views import is_data_where as is_data_where
+from tir_mlir.dialect.ir.views import is_declaration as is_declaration
 from tir_mlir.dialect.ir.views import is_init as is_init
 from tir_mlir.dialect.ir.views import is_loop as is_loop
 from tir_mlir.dialect.ir.views import is_program as is_program

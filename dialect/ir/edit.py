@@ -13,7 +13,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.constants import float_constants
 from tir_mlir.dialect.ir import attrs, dtypes, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
-from tir_mlir.dialect.ir.memo import touch, touch_users
+from tir_mlir.dialect.ir.memo import touch, touch_declaration, touch_users
 from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, TO_FLOAT, is_pure
 from tir_mlir.dialect.ir.op_views import (
     AffineAccessOp,
@@ -29,7 +29,7 @@ from tir_mlir.dialect.ir.op_views import (
     defining_op,
     isa,
 )
-from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_size, is_where, parent_op
+from tir_mlir.dialect.ir.views import Loop, is_declaration, is_init, is_loop, is_size, is_where, parent_op
 from tir_mlir.dialect.ir.walk import constraints, is_inside, ops, used_outside
 
 _COMPUTED: dict[str, Callable[..., Any]] = {
@@ -243,7 +243,9 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
     """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
     owner = ip.block.owner.operation
-    if not isa(owner, FuncOp):
+    if is_declaration(op):
+        touch_declaration()
+    elif not isa(owner, FuncOp):
         touch(owner)
     new = op.operation.clone(ip).operation
     if mapping:

@@ -220,6 +220,9 @@ class Journal:
     def add_users(self, value: ir.Value) -> None:
         """All uses of a value change."""
 
+    def add_declaration(self) -> None:
+        """A function without a body is added to the module."""
+
     def size_names(self, _func: ir.Operation) -> set[str] | None:
         """The shape variables that a function defines; None if unknown."""
         return None
@@ -253,6 +256,13 @@ def touch_users(*values: ir.Value) -> None:
     if current is not None:
         for value in values:
             current.add_users(value)
+
+
+def touch_declaration() -> None:
+    """Record that a function without a body is added to the module."""
+    current = open_journal()
+    if current is not None:
+        current.add_declaration()
 
 
 def touch_here() -> None:

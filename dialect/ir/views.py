@@ -47,6 +47,11 @@ def is_program(op: ir.Operation) -> bool:
     return op.name in FuncOp.names and len(op.regions[0].blocks) > 0 and TENSOR_LEVEL not in op.attributes
 
 
+def is_declaration(op: ir.Operation | ir.OpView) -> bool:
+    """Whether an op of a module is a function without a body."""
+    return op.name in FuncOp.names and not len(op.regions[0].blocks)
+
+
 def is_loop(op: ir.Operation | ir.OpView) -> bool:
     return op.name in AffineForOp.names
 

@@ -134,7 +134,7 @@ def verify(
     it, if it satisfies the rules; only that is checked. A `source` is remembered, see `is_verified`.
     """
     root = module.operation
-    for op in [root] if changed is None else changed.nests:
+    for op in [root] if changed is None or changed.declares else changed.nests:
         check_mlir(op)
     if changed is not None:
         _check_order(changed.nests)

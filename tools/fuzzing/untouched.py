@@ -13,7 +13,6 @@ from mlir import ir
 
 from tir_mlir.dialect.incremental import ChangedNests, FunctionContents, Version
 from tir_mlir.dialect.incremental.nests import read_function
-from tir_mlir.dialect.incremental.versions import copy_with
 from tir_mlir.dialect.ir import attrs, funcs, ops
 from tir_mlir.dialect.ir.op_traits import FOLDED
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -61,7 +60,7 @@ def check_untouched(step: str, before: ir.Module, old: Version, later: Version, 
         if difference is not None:
             raise NotRecorded(f"{step} edits an op without a record: {difference}")
     _check_contents(step, after, changed)
-    again = copy_with(later.live, old.contents or ()).module if old.is_moved else before
+    again = old.made_of(later.live).module if old.is_moved else before
     if str(again.body) != str(before.body):
         raise NotRecorded(f"{step} edits an op without a record: {again} is made again of {before}")
 

@@ -11,7 +11,7 @@ from mlir import ir
 from fuzzing.untouched import NotRecorded, check_untouched
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, create, edit, enter_context, func_of, ops
+from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, enter_context, func_of, ops
 from tir_mlir.dialect.verify import rules
 from tir_mlir.passes.schedule.registry import PRIMITIVES, primitive
 from tir_mlir.schedule.executor import Executor
@@ -127,16 +127,38 @@ def test_everything_is_verified_after_a_parameter_changed(verified):
     assert verified == ["b0", "b1", "b2"]
 
 
-def test_only_the_edited_nest_is_verified_after_a_function_was_declared(verified):
-    def declare(loop: Loop) -> None:
-        with ir.InsertionPoint.at_block_begin(func_of(loop.op).op.parent.regions[0].blocks[0]):
-            create.declare("kernel", [])
+def declare(loop: Loop) -> None:
+    """Declare a function, as `tensorize` does for a kernel."""
+    kernels = ir.Module.parse("func.func private @kernel()")
+    module = func_of(loop.op).op.parent
+    edit.clone(kernels.body.operations[0].operation, ir.InsertionPoint(module.regions[0].blocks[0]))
 
+
+def test_only_the_edited_nest_is_verified_where_a_function_is_declared(verified):
     sch = chain(4)
-    planted(sch, declare)
     verified.clear()
+    planted(sch, declare)
     sch.split(sch.get_loops("b2")[1], [None, 8])
     assert verified == ["b2"]
+
+
+def test_the_version_before_does_not_have_a_declared_function():
+    sch = chain(2)
+    planted(sch, declare)
+    before, after = sch.executor.history[-1].versions
+    assert "@kernel" in str(after.module)
+    assert str(before.module) == str(chain(2).mod.mlir)
+
+
+def test_a_step_that_is_refused_after_a_declaration_leaves_the_program():
+    def refuse_late(loop: Loop) -> None:
+        declare(loop)
+        raise ScheduleError("too late")
+
+    sch = chain(2)
+    with pytest.raises(ScheduleError, match="too late"):
+        planted(sch, refuse_late)
+    assert str(sch.mod.mlir) == str(chain(2).mod.mlir)
 
 
 def test_after_undo_too_only_the_edited_nest_is_verified(verified):
