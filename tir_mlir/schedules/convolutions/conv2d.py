@@ -101,13 +101,15 @@ def tile_product(
 ) -> Sequence[Pad]:  # fmt: skip
     """Schedule a convolution as a product. cycles: of one thread. Returns the blocks that pad its image."""
     plan = free_conv_tiles(free, what, conv_tiles(what, target, threads), target)
-    shares = conv_work(sch, block, what, plan, target, threads, cycles, divisible=not free).best_shares()
+    work = conv_work(sch, block, what, plan, target, threads, cycles, divisible=not free)
+    shares = work.best_shares()
+    ahead = work.fetches_panels(shares)
     if shares.image_rows > 1:
         rows, plan = what.columns[0], shares.plan or plan
         what = divide_iter(sch, block, what, rows, (what.extents[rows] or 1) // shares.image_rows)
     give_reasons(sch, block_info(sch, block).name, () if free else plan.why)
     padding = find_pads(sch, block, what)
-    Conv2d(sch, block, what, plan, threads, shares, target, epilogue).run(padding)
+    Conv2d(sch, block, what, plan, threads, shares, target, epilogue, ahead).run(padding)
     return padding
 
 
@@ -146,7 +148,9 @@ class Conv2d:
         shares: ConvShares,
         target: Target,
         epilogue: BlockHandle | None,
+        fetches_panels: bool,
     ):
+        self.fetches_panels = fetches_panels
         self.epilogue, self.target, self.lanes, self.shares = epilogue, target, target.lanes(what.bits), shares
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
         full_passes = (what.extents[what.deep] or LARGE) % plan.depth == 0
@@ -179,6 +183,8 @@ class Conv2d:
             sch.compute_at(rows_copy, i_0, preserve_unit_loops=True)
             sch.vectorize(sch.split(sch.get_loops(rows_copy)[-1], [None, self.lanes])[1])
         self._unroll(sums)
+        if self.fetches_panels:
+            sch.annotate(sums[-1], "prefetch", {what.right: sch.get(j_0).loop_var.name})
         sch.unroll(i_1)
         sch.vectorize(j_2)
         sch.decompose_reduction(parts, sums[0])

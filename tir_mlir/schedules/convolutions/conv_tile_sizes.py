@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from tir_mlir.schedules.convolutions.convolution import Convolution
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.free_products import free_tile
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS
-from tir_mlir.schedules.products.tile_sizes import FLOATS, FROM_L2, kept_in, register_tile, room
+from tir_mlir.schedules.products.tile_sizes import FLOATS, FROM_L2, MOST_VECTORS, kept_in, register_tile, room
 from tir_mlir.target import Target
 
 UNROLLED = 8
 """The maximum number of unrolled reduction steps: enough for one row of a typical kernel window."""
 DEEP = 8
 """The part of L2 for a panel whose vectors are loaded from there: others and rows of weights are beside it."""
+FEWEST_VECTORS = 2
+"""The vectors of a panel that may fill more than its part of L2: with one, a multiply-add takes a load."""
 PIECES = 2
 """Lanes that are no more powers of two than that are computed as a vector of each; others are masked."""
 FEWEST = 4
@@ -40,9 +42,11 @@ class ConvTiles:
     why: tuple[str, ...] = ()
 
 
-def conv_tiles(what: Convolution, target: Target, threads: int = 1, rows: int | None = None) -> ConvTiles:
+def conv_tiles(
+    what: Convolution, target: Target, threads: int = 1, rows: int | None = None, packed: bool = False
+) -> ConvTiles:
     """Choose the tile sizes of a convolution, with equal numbers of panel blocks per thread if there are enough. rows:
-    those that one thread takes, if not all.
+    those that one thread takes, if not all. packed: callers are to pass the right operand in panels of these tiles.
 
     A panel that is packed in the call passes through L1, part by part; one that is read in place has the whole sum.
     """
@@ -51,8 +55,13 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1, rows: int | 
     if n is not None and n < lanes:
         lanes = _lanes_of_few(n)
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
-    wide = window == 1 and target.registers >= MANY_REGISTERS  # loads need not come from L1; windows copy pixels often
-    tile = register_tile(m, n, lanes, target, FROM_L2 if wide else FLOATS, panel=what.panel)
+    # loads need not come from L1; windows copy pixels often, unless panels are there before
+    wide = (window == 1 or packed or what.panel > 0) and target.registers >= MANY_REGISTERS
+    cost = FROM_L2 if wide else FLOATS
+    if wide and packed and deep:
+        fitting = room(target, "l2") // (deep * window * lanes * size)  # as the next panel may be in L2, too
+        cost = replace(cost, most_vectors=max(FEWEST_VECTORS, min(MOST_VECTORS, fitting)))
+    tile = register_tile(m, n, lanes, target, cost, panel=what.panel)
     mr, nr = tile.rows, tile.vectors * lanes
     step = nr * size * window  # bytes of a panel per iteration of the longest reduction
     if (

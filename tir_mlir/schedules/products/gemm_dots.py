@@ -26,7 +26,16 @@ from tir_mlir.schedules.products.grouped_packing import (
     write_back_of,
 )
 from tir_mlir.schedules.products.packing import exceeds_l2
-from tir_mlir.schedules.products.tile_sizes import ALIKE, MOST_VECTORS, OVERHEAD, StepCost, kept_in, register_tile, room
+from tir_mlir.schedules.products.tile_sizes import (
+    ALIKE,
+    MOST_VECTORS,
+    OVERHEAD,
+    StepCost,
+    kept_in,
+    register_tile,
+    room,
+    streams,
+)
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, give_reasons, merge_epilogue
 from tir_mlir.target import Target
 
@@ -44,8 +53,6 @@ MOST_TILES = 24
 (Neoverse V2, predicted: 16 take 1.32 of the least cycles, 24 1.07)."""
 WRITTEN = 8
 """The most columns of a row that are gathered from tiles of sums and written together."""
-MOST_PASSES = 64
-"""The most tiles that read a panel for which the next panel is prefetched: of more, the first is a small part."""
 REUSE = 16
 """The minimum number of tiles that use a panel of the right operand while it is in cache."""
 
@@ -152,7 +159,8 @@ def dot_gemm(
     if sums is not None and isinstance(dot, Dot):
         calls.append((_sum_columns(sch, sums, plan, dot, sharing), dot.sum_name))
     _compute_in_registers(sch, block, write_back, dot, (i_2, j_1, k_0))
-    if _streams(what, plan, target):
+    size = (what.extent(what.n) or 0) * (what.extent(what.k) or 0)
+    if what.right.group and streams(size, plan.block // plan.rows, target):
         sch.annotate(k_0, "prefetch", {what.right.name: sch.get(j_0).loop_var.name})
     if free.flag("prefetch", exceeds_l2(what, target)) and in_place:  # else a later block may replace what is written
         sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
@@ -277,13 +285,6 @@ def _has_groups(sch: Schedule, block: BlockHandle, what: Contraction, dot: Dot) 
         left.name in map(str, block_info(sch, p).writes) for p in sch.get_producers(block)
     )
     return is_given and read.buffer.adjacent and left.dtype == dot.left_dtype and left.axes[-1] == what.k
-
-
-def _streams(what: Contraction, plan: DotTile, target: Target) -> bool:
-    """Whether the panels of the right operand come from behind L2, and each is read few times: the tiles on one panel
-    then have the time to fetch the next one, else the first of them waits for its own."""
-    size, passes = (what.extent(what.n) or 0) * (what.extent(what.k) or 0), plan.block // plan.rows
-    return what.right.group > 0 and 8 * size > target.l2 and 1 < passes <= MOST_PASSES
 
 
 def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, threads: int) -> LoopHandle:

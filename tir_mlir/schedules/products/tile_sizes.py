@@ -24,6 +24,8 @@ MOST_VECTORS = 4
 """The maximum number of vectors of a row of a tile."""
 ALIKE = 1.02
 """Costs within this ratio count as equal."""
+MOST_PASSES = 64
+"""The most tiles that read a panel for which the next panel is prefetched: of more, the first is a small part."""
 PARTS = {"l1": (2, 3), "l2": (1, 2), "l3": (1, 2)}
 """The part of a cache that what is read again and again may fill: the rest is for what passes through."""
 
@@ -133,6 +135,12 @@ def room(target: Target, level: str) -> int:
     part, whole = PARTS[level]
     size: int = getattr(target, level)
     return size * part // whole
+
+
+def streams(size: int, passes: int, target: Target) -> bool:
+    """Whether panels, of so many bytes in all, come from behind L2, and each is read by few tiles: these then have the
+    time to fetch the next one, else the first of them waits for its own."""
+    return 8 * size > target.l2 and 1 < passes <= MOST_PASSES
 
 
 def kept_in(target: Target, level: str, what: str, size: int) -> str:

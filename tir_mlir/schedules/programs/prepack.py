@@ -204,7 +204,7 @@ def _convolution_panels(
         return what.grouped[0], what.sums, _grouped_panel_width(sch, block, name, target, threads)
     if not what.is_product or what.right != name or len(what.columns) != 1:
         return "", what.sums, 0
-    return what.columns[0], what.sums, conv_tiles(what, target, threads).nr
+    return what.columns[0], what.sums, conv_tiles(what, target, threads, packed=True).nr
 
 
 def _grouped_panel_width(sch: Schedule, block: BlockHandle, name: str, target: Target, threads: int) -> int:

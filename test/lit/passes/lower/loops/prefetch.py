@@ -58,3 +58,28 @@ def next_panel(A: T.Buffer((3, 4), "float32"), W: T.Buffer((8, 4, 16), "float32"
                     with T.init():
                         C[vi, vj, vx] = T.float32(0)
                     C[vi, vj, vx] = C[vi, vj, vx] + A[vi, vk] * W[vj, vk, vx]
+
+
+# -----
+
+
+# Of what was peeled off a loop no iteration follows: the last rows ask for nothing, those before for parts.
+# CHECK-LABEL: func.func @peeled
+# CHECK: affine.for %[[J:.*]] = 0 to 7
+# CHECK-NEXT: affine.for %[[K:.*]] = 0 to 4
+# CHECK-NEXT: affine.prefetch %arg1[%[[J]] + 1, %[[K]] * 16], read
+# CHECK-NOT: affine.prefetch
+@T.prim_func
+def peeled(A: T.Buffer((4,), "float32"), W: T.Buffer((8, 64), "float32"), C: T.Buffer((8, 64), "float32")):
+    for j in T.serial(7):
+        for k in T.serial(4, annotations={"prefetch": {"W": "j"}}):
+            for x in range(16):
+                with T.block("C"):
+                    vj = T.axis.spatial((0, 7), j)
+                    vk, vx = T.axis.remap("SS", [k, x])
+                    C[vj, vk * 16 + vx] = A[vk] * W[vj, vk * 16 + vx]
+    for k in T.serial(4, annotations={"prefetch": {"W": "j"}}):
+        for x in range(16):
+            with T.block("last"):
+                vk, vx = T.axis.remap("SS", [k, x])
+                C[7, vk * 16 + vx] = A[vk] * W[7, vk * 16 + vx]
