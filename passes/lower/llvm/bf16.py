@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir import defining_op, walk
 from tir_mlir.dialect.ir.lowering_op_views import LLVMBitcastOp, LLVMConstantOp, LLVMFuncOp
 from tir_mlir.dialect.ir.op_traits import TO_FLOAT
-from tir_mlir.dialect.ir.op_views import CastOp, TruncFOp, dyn_cast, isa
+from tir_mlir.dialect.ir.op_views import CastOp, ExtFOp, TruncFOp, dyn_cast, isa
 from tir_mlir.dialect.ir.vectors import scalar_type, with_scalar_type
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import lowering
@@ -162,8 +162,12 @@ def lower_rounding(module: ir.Module) -> None:
         %b = arith.bitcast (arith.trunci (%i >> 16)) : i16 to bf16
 
     `arith-expand` does the same with a select between bf16 values for NaN, which LLVM scalarizes; here the select is on
-    integers. Requires `arith-emulate-unsupported-floats`, which creates these roundings.
+    integers. Requires `arith-emulate-unsupported-floats`, which creates these roundings. What is rounded before and
+    behind a maximum or minimum is rounded behind it only: rounding keeps the order, so the result is the same.
     """
+    for cast in walk.views_in(module.operation, TruncFOp):
+        if _is_bf16(cast.result.type):
+            _round_behind_extremum(cast)
     for cast in walk.views_in(module.operation, TruncFOp):
         op, source, result = cast.op, cast.source.type, cast.result.type
         if isinstance(scalar_type(source), ir.F32Type) and isinstance(scalar_type(result), ir.BF16Type):
@@ -171,6 +175,27 @@ def lower_rounding(module: ir.Module) -> None:
                 rounded = _round(FloatBuilder(source), cast.source, result)
             op.results[0].replace_all_uses_with(rounded)
             op.erase()
+
+
+_EXTREMA = frozenset(f"arith.{name}" for name in ("maximumf", "minimumf", "maxnumf", "minnumf"))
+
+
+def _round_behind_extremum(cast: TruncFOp) -> None:
+    """truncf(max(extf(truncf(x)), extf(y)))  ->  truncf(max(x, extf(y))), if y is bf16 and nothing else has the max"""
+    extremum = defining_op(cast.source)
+    if extremum is None or extremum.name not in _EXTREMA or len(list(extremum.results[0].uses)) > 1:
+        return
+    widened = [defining_op(value, ExtFOp) for value in extremum.operands]
+    if not all(wide and _is_bf16(wide.source.type) for wide in widened):
+        return
+    for number, wide in enumerate(widened):
+        before = defining_op(wide.source, TruncFOp) if wide else None
+        if wide is None or before is None or before.source.type != wide.result.type:
+            continue
+        extremum.operands[number] = before.source
+        for op in (wide.op, before.op):
+            if not list(op.results[0].uses):
+                op.erase()
 
 
 def _round(f: FloatBuilder, x: ir.Value, result: ir.Type) -> ir.Value:
