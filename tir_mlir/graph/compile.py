@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir.memo import given_operations
 from tir_mlir.graph.device.tiled_attention import tiled_attention
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, foreign_operators, kind_of
+from tir_mlir.graph.precision.short_attention import short_attention
 from tir_mlir.graph.transforms.bodies import each_body
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.emulate import emulate
@@ -35,7 +36,6 @@ from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.graph.transforms.scale_sums import scale_sums
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
-from tir_mlir.graph.transforms.short_attention import short_attention
 from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.graph.transforms.winograd import winograd
 from tir_mlir.graph.units.unit_queries import options_key, start_workers
