@@ -73,6 +73,7 @@ def cover(
     """
     short = [b for b in blocks if b.has_iters and not covers(b)]
     doubtful: dict[ir.Value, Block] = {}
+    kept: dict[ir.Value, bool] = {}
     for block in short:
         for access in accesses(block.op):
             if not access.is_write:
@@ -80,7 +81,7 @@ def cover(
             if not Buffer(access.buffer).is_param:
                 doubtful.setdefault(access.buffer, block)
             elif not _missing(block, True, source).is_empty() and not (
-                _others_write_skipped(func, block, access) or _as_before(func, block, access.buffer, old_module)
+                _others_write_skipped(func, block, access) or _as_before(func, block, access.buffer, old_module, kept)
             ):
                 _report_uncovered(block, source)
     for buffer, block in doubtful.items():
@@ -93,29 +94,31 @@ def _others_write_skipped(func: Func, block: Block, access: Access) -> bool:
     groups = [p for p in parents(block.op) if is_block(p) and not Block(p).has_iters]
     if not groups and block.where is None:
         return False
-    scope = groups[-1] if groups else func.op
-    writes = [a for a in accesses_to(access.buffer, scope, True) if a.exact]
-    if not writes:  # a scatter: the written elements are unknown
-        return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
-        own_writes, _, _ = footprint([access], block.op)
-        written, _, _ = footprint(writes, func.op)
-        return own_writes.range().is_subset(written.range())
+        written = _written_in(access.buffer, groups[-1] if groups else func.op, func.op)
+        return written is not None and footprint([access], block.op)[0].range().is_subset(written)
+
+
+@cache_while_frozen
+def _written_in(buffer: ir.Value, scope: ir.Operation, func: ir.Operation) -> isl.Set | None:
+    """The elements that an op writes exactly; None if it only scatters: these are unknown."""
+    writes = [a for a in accesses_to(buffer, scope, True) if a.exact]
+    return footprint(writes, func)[0].range() if writes else None
 
 
 def _as_before(
-    func: Func, block: Block, param: ir.Value, old_module: Callable[[], ir.Module | ir.Operation] | None
-) -> bool:
-    """Whether a step leaves as many elements of a parameter out, or the block as many points, as were before."""
-    if old_module is None:
-        return False
+    func: Func, block: Block, param: ir.Value, old_module: Callable[[], ir.Module | ir.Operation] | None,
+    kept: dict[ir.Value, bool],
+) -> bool:  # fmt: skip
+    """Whether a step leaves as many elements of a parameter out, or the block as many points, as were before. kept:
+    of each parameter, whether all elements that were written are: it is asked once for all blocks."""
+    if old_module is None or kept.get(param):
+        return old_module is not None
     with fresh_query_cache():
         old_func = next((f for f in funcs(old_module()) if f.name == func.name), None)
-        return (
-            _left_out_before(func, param, old_func)
-            or _ran_before(block, old_func)
-            or _added_padding(func, block, param, old_func)
-        )
+        if param not in kept:
+            kept[param] = _left_out_before(func, param, old_func)
+        return kept[param] or _ran_before(block, old_func) or _added_padding(func, block, param, old_func)
 
 
 def _left_out_before(func: Func, param: ir.Value, old_func: Func | None) -> bool:
