@@ -73,15 +73,18 @@ def parallelize(sch: Schedule, loops: Sequence[LoopHandle], threads: int) -> Non
     sch.parallel(sch.fuse(*fused) if len(fused) > 1 else fused[0])
 
 
-def split_sums(sch: Schedule, block: BlockHandle, terms: str, parts: int) -> BlockHandle:
-    """Compute parts of sums side by side, and add them. Returns the block of the parts. terms: a reduce iter.
+def split_sums(
+    sch: Schedule, block: BlockHandle, terms: str, parts: int | None, steps: int | None = None
+) -> BlockHandle:
+    """Compute parts of sums side by side, and add them. Returns the block of the parts. terms: a reduce iter. parts:
+    their number, or None and the `steps` of each.
 
         for i, j, k: C[i, j] += A[i, k] * B[k, j]   ->   for p, i, j, k: C_rf[p, i, j] += A[i, p * K + k] * B[..]
                                                          for p, i, j: C[i, j] += C_rf[p, i, j]
 
     Sums of floats are added in another order, which their reduce iter allows.
     """
-    outer, _ = sch.split(loops_by_iter(sch, block)[terms], [parts, None])
+    outer, _ = sch.split(loops_by_iter(sch, block)[terms], [parts, steps])
     part = sch.rfactor(outer, 0)
     loops = loops_by_iter(sch, part)
     sch.reorder(*(loops[it.name] for it in block_info(sch, part).iter_vars))

@@ -49,6 +49,7 @@ from tir_mlir.schedules.products.row_versions import (
     SUMMED,
     THIN,
     reads_in_place,
+    shared_thin_gemm,
     sums_in_place,
     thin_gemm,
     version_axis,
@@ -273,7 +274,7 @@ def _gemm_by_rows(
         shared = _threads(some[1], target, threads)
         PanelGemm(sch, *some, few_rows_panels(some[1], target, shared), target, shared).run()
         for part, product in few:
-            thin_gemm(sch, part, product, target, _threads(product, target, threads))
+            shared_thin_gemm(sch, part, product, target, _threads(product, target, threads))
 
 
 def thin_rows(what: Contraction, target: Target) -> int:

@@ -9,6 +9,8 @@ from math import ceil
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.split_terms import product_of_parts
+from tir_mlir.schedules.rows.reduction import reduction
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, place_epilogue
 from tir_mlir.target import Target
 
@@ -16,6 +18,10 @@ THIN, MOST_THIN = 3, 4
 """The maximum number of rows of a product that is bound by memory bandwidth: of any, and of one whose matrix is far."""
 SUMMED = 16
 """The maximum number of rows of a product whose right operand it does not pay off to transpose or to pack."""
+PART = 128
+"""Terms of a part of one row's sums that threads share: writing and adding parts moves 1/64 of the bytes read."""
+SHARED_BYTES = 1024
+"""Bytes of the columns of one row that a thread takes at once, if their number is symbolic."""
 STREAMS = 8
 """Rows of the right operand that a thin product reads at once: as many as the kernel of a matrix and a vector."""
 
@@ -75,7 +81,8 @@ def thin_gemm(
     width = target.lanes(what.bits) * (2 if target.registers > 3 * STREAMS else 1)
     most = target.l1 * 8 // (2 * rows * what.bits)
     if threads > 1 and what.extent(what.n) is None:
-        most //= CHUNKS_PER_THREAD  # pieces for all threads, if there are not many columns
+        # pieces for all threads, if there are not many columns
+        most = SHARED_BYTES * 8 // what.bits if rows == 1 else most // CHUNKS_PER_THREAD
     piece = even_tile(what.extent(what.n) or LARGE, max(width, most), width, threads)
     j_0, j_1, j_2 = sch.split(j, [None, ceil(piece / width), width])
     k_0, k_1 = sch.split(k, [None, STREAMS])
@@ -87,3 +94,20 @@ def thin_gemm(
     place_epilogue(sch, epilogue, j_0)
     if threads > 1:
         sch.parallel(j_0)
+
+
+def shared_thin_gemm(sch: Schedule, block: BlockHandle, what: Contraction, target: Target, threads: int) -> None:
+    """Schedule a product of a few rows whose number is known when it runs. Threads share the terms of one row: each
+    reads whole rows of the right operand, in the order of memory. Of few terms, or of more rows, they share columns."""
+    least, terms = PART * (CHUNKS_PER_THREAD * threads - 1), what.extent(what.k)
+    if threads == 1 or what.extent(what.m) != 1 or (terms or LARGE) <= least:
+        thin_gemm(sch, block, what, target, threads)
+        return
+    many = block, what
+    if terms is None:
+        few, many = version_axis(sch, block, what, what.k, [least])
+        thin_gemm(sch, *few, target, threads)
+    part, product = product_of_parts(sch, *many, None, PART)
+    reduction(sch, many[0], target, threads)
+    thin_gemm(sch, part, product, target, 1)
+    sch.parallel(sch.get_loops(part)[0])

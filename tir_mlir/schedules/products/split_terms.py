@@ -42,14 +42,14 @@ def num_parts(what: Contraction, target: Target, threads: int, by_columns: bool)
 
 
 def product_of_parts(
-    sch: Schedule, block: BlockHandle, what: Contraction, parts: int
+    sch: Schedule, block: BlockHandle, what: Contraction, parts: int | None, steps: int | None = None
 ) -> tuple[BlockHandle, Contraction]:
     """Compute the sums of a product in parts, see `split_sums`: a batch of products. Returns its block and what it
     is."""
-    part = split_sums(sch, block, what.k, parts)
+    part = split_sums(sch, block, what.k, parts, steps)
     info = block_info(sch, part)
     number, *_, terms = (it.name for it in info.iter_vars)
-    sizes = {it.name: it.dom.extent for it in info.iter_vars}
+    sizes = {it.name: what.extents.get(it.name, it.dom.extent) for it in info.iter_vars}
     positions = {str(read): position for position, read in enumerate(info.reads)}
 
     def operand(x: ContractionOperand) -> ContractionOperand:

@@ -13,6 +13,7 @@ from programs.short import each, main
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.products.gemm import thin_rows
+from tir_mlir.schedules.products.row_versions import shared_thin_gemm
 from tir_mlir.target import Target, named
 
 SMALL = Target(vector_bits=128, registers=16, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
@@ -101,6 +102,21 @@ def test_threads_for_a_constant_number_of_few_rows(m, size, parallel):
     sch = Schedule(product(m, size, size))
     schedules.gemm(sch, "C", target=WIDE, threads=2)
     assert ("T.parallel" in sch.mod.script()) == parallel
+
+
+@pytest.mark.parametrize("k", ["k", 1000])
+def test_threads_share_the_terms_of_one_row(k):
+    """They read whole rows of the matrix; of few terms, parts of rows."""
+    sch = Schedule(product(1, "n", k))
+    block = sch.get_block("C")
+    shared_thin_gemm(sch, block, contraction(sch, block), WIDE, 2)
+    lib = build(sch)
+    for n, terms in itertools.product((1, 70), (0, 65, 897, 1000) if k == "k" else (1000,)):
+        a, b = (RNG.integers(-4, 5, shape).astype("float32") for shape in ((1, terms), (terms, n)))
+        c = np.full((1, n), 99, "float32")
+        lib(a, b, c)
+        np.testing.assert_array_equal(c, a @ b, err_msg=f"{n} x {terms}")
+    assert ("T.parallel((k + 127) // 128)" if k == "k" else "T.parallel(8)") in sch.mod.script()
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
