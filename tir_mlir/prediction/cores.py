@@ -32,7 +32,8 @@ class Core:
     instructions a cycle. multiply_bits: width of the multiply-adds of a cycle. l1, l2, l3, dram: bytes a cycle from
     there, for one core. shared: MiB of a last cache, which one thread has to itself. cores: of a socket. sharing: those
     that share a last cache. all_l3, all_dram: bytes a cycle of such a cache, and of the memory of a socket, for all of
-    its cores. removed: what llvm-mca does not read, as `occupies` has all of its cost."""
+    its cores. removed: what llvm-mca does not read, as `occupies` has all of its cost. streams: arrays that are read at
+    once where memory is read fastest."""
 
     name: str
     model: str
@@ -50,6 +51,7 @@ class Core:
     replaced: Replacements = field(default_factory=dict[str, str])
     occupies: Occupations = field(default_factory=dict[str, tuple[str, float]])
     removed: str = ""
+    streams: int = 1
 
     def last_cache(self, cpu: Target) -> int:
         """Bytes of the last cache: of this machine, or what servers of the kind have."""
@@ -117,7 +119,7 @@ _ZEN4 = Core("znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, 96, 8, 160, 105, {**
 # the two of Skylake
 _SPR = Core(
     "sapphirerapids", "skylake-avx512", 6, 1024, 128, 48, 10, 4, 60, 56, 56, 448, 85,
-    _DOTS, _AMX, r"^(tdp|tileload|tilestore|tilezero)",
+    _DOTS, _AMX, r"^(tdp|tileload|tilestore|tilezero)", streams=4,
 )  # fmt: skip
 # name, model, dispatch, multiply_bits; l1, l2, l3, dram, shared of a core; cores, sharing, all_l3, all_dram of a socket
 _CORES = (

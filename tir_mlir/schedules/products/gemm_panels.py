@@ -49,6 +49,7 @@ class Panels:
     prefetch: whether a tile of the result is prefetched while the one before is computed.
     share: tiles of rows in a share of a thread, if the number of rows is symbolic.
     group: panels that a tile of rows passes over before the next one does.
+    together: panels that one row reads at once.
     why: in words.
     """
 
@@ -62,6 +63,7 @@ class Panels:
     prefetch: bool = False
     share: int = SHARE
     group: int = 1
+    together: int = 1
     why: tuple[str, ...] = ()
 
 
@@ -101,7 +103,8 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)
     kc = min(kc, k)
     why = (tile.why, kept_in(target, "l2", f"panel of {kc} steps", kc * nr * size))
-    plan = Panels(mr, nr, kc, STEPS if what.extent(what.k) else 1, packed, by_columns, why=why)
+    together = _panels_together(what, nr, target, threads)
+    plan = Panels(mr, nr, kc, STEPS if what.extent(what.k) else 1, packed, by_columns, together=together, why=why)
     plan = _with_groups(plan, what, target, threads)
     if threads > 1 or m == LARGE or what.right.panel or plan.group > 1:
         return plan
@@ -122,6 +125,16 @@ def _with_groups(plan: Panels, what: Contraction, target: Target, threads: int) 
     group = ceil(count / ceil(count / most))
     why = kept_in(target, "l2", f"{group} panels for each tile of rows", group * plan.kc * plan.nr * size)
     return replace(plan, group=group, why=(*plan.why, why))
+
+
+def _panels_together(what: Contraction, nr: int, target: Target, threads: int) -> int:
+    """The panels that one row reads at once: as many as the core reads memory by, whose sums are half of the registers,
+    if they come from behind L2 and there are as many for each thread."""
+    m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    if m > 1 or what.right.panel != nr or n * k * what.bits // 8 <= target.l2:
+        return 1
+    most = min(core_or_typical(target).streams, target.registers // 2 * target.lanes(what.bits) // nr)
+    return max((t for t in range(1, most + 1) if n % (t * nr * threads) == 0), default=1)
 
 
 def _with_blocks(plan: Panels, what: Contraction, target: Target) -> Panels:
@@ -193,18 +206,23 @@ class PanelGemm:
         batch, i, j, k_0, k, block, write_back = self._accumulate_in_registers()
         in_place = bool(k_0) or self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = self._rows(i)
-        j_0, *of_group, j_1 = sch.split(j, [None, *([plan.group] if plan.group > 1 else []), plan.nr])
+        inner = [count for count in (plan.group, plan.together) if count > 1]
+        j_0, *passes, j_1 = sch.split(j, [None, *inner, plan.nr])
+        of_group, at_once = passes[: plan.group > 1], passes[plan.group > 1 :]
         k_1, *k_2 = sch.split(k, [None, plan.steps]) if plan.steps > 1 else [k]
-        sch.reorder(*batch, *i_0, j_0, *k_0, i_1, *of_group, k_1, *k_2, i_2, j_1)
+        sch.reorder(*batch, *i_0, j_0, *k_0, i_1, *of_group, k_1, *k_2, *at_once, i_2, j_1)
         tile = of_group[0] if of_group else i_1
         sch.reverse_compute_at(write_back, tile, preserve_unit_loops=True)
         self._pack(block, batch, k_0[-1] if k_0 else j_0)
-        for steps in k_2:
-            sch.unroll(steps)
+        for loop in (*k_2, *at_once):
+            sch.unroll(loop)
         sch.unroll(i_2)
         sch.vectorize(j_1)
         sch.decompose_reduction(block, k_1)
         *_, rows, columns = sch.get_loops(write_back)
+        if at_once:
+            panel, columns = sch.split(columns, [None, plan.nr])
+            sch.unroll(panel)
         sch.unroll(rows)
         sch.vectorize(columns)
         if k_0:  # zeros before the first part: parts that ask which is the first one are twice the code

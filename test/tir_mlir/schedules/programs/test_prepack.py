@@ -9,7 +9,7 @@ from programs.layers import chain, dense
 from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ArgumentError, ScheduleError
 from tir_mlir.prediction.thread_shares import parallel_regions
-from tir_mlir.target import Target
+from tir_mlir.target import NAMES, Target
 
 RNG = np.random.default_rng(3)
 SMALL = Target(vector_bits=128, registers=16, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
@@ -196,3 +196,12 @@ def test_a_convolution_in_groups_has_a_panel_for_each():
     build(sch)(x, layouts["W"].apply(w), found)
     build(te.create_prim_func([image, weight, y]))(x, w, wanted)
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "columns", "panels"), [("sapphire_rapids", 512, 4), ("sapphire_rapids", 384, 3), ("zen4", 512, 1)]
+)
+def test_one_row_reads_as_many_panels_at_once_as_the_core_reads_memory_by(cpu, columns, panels):
+    target = replace(NAMES[cpu], l2=64 << 10)
+    sch, layouts = prepacked(dense(1, columns, 100, ["bias"]), target)
+    assert layouts["W"].width * panels * sch.get(sch.get_loops("dense_update")[0]).extent == columns
