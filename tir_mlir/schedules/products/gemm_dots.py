@@ -159,8 +159,7 @@ def dot_gemm(
     if sums is not None and isinstance(dot, Dot):
         calls.append((_sum_columns(sch, sums, plan, dot, sharing), dot.sum_name))
     _compute_in_registers(sch, block, write_back, dot, (i_2, j_1, k_0))
-    size = (what.extent(what.n) or 0) * (what.extent(what.k) or 0)
-    if what.right.group and streams(size, plan.block // plan.rows, target):
+    if streams(_panel_bytes(what), plan.block // plan.rows, target):
         sch.annotate(k_0, "prefetch", {what.right.name: sch.get(j_0).loop_var.name})
     if free.flag("prefetch", exceeds_l2(what, target)) and in_place:  # else a later block may replace what is written
         sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
@@ -285,6 +284,11 @@ def _has_groups(sch: Schedule, block: BlockHandle, what: Contraction, dot: Dot) 
         left.name in map(str, block_info(sch, p).writes) for p in sch.get_producers(block)
     )
     return is_given and read.buffer.adjacent and left.dtype == dot.left_dtype and left.axes[-1] == what.k
+
+
+def _panel_bytes(what: Contraction) -> int:
+    """The bytes, of one each, of a right operand that callers pass in panels; 0 of another."""
+    return (what.extent(what.n) or 0) * (what.extent(what.k) or 0) if what.right.group else 0
 
 
 def _sum_columns(sch: Schedule, sums: BlockHandle, plan: DotTile, dot: Dot, threads: int) -> LoopHandle:
