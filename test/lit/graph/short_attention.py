@@ -1,3 +1,4 @@
+# RUN: not tir-opt %s --split-input-file -p 'tir-graph-short-attention{target=sapphire}' 2>&1 | FileCheck %s --check-prefix=TARGET
 # RUN: tir-opt %s --split-input-file -p 'tir-graph-short-attention{target=sapphire_rapids}' --emit=script | FileCheck %s
 
 # Whole blocks of tiles.
@@ -44,3 +45,5 @@ def main(q: R.Tensor((1, 64, 2, 32), "float16")):
         gv = R.nn.attention(q, q, q)
         R.output(gv)
     return gv
+
+# TARGET: 'sapphire'
