@@ -216,7 +216,7 @@ class Version:
                 _set_attributes(live.module, self._attributes)
                 self._live, self._later = live, None
 
-    def made_of(self, later: LiveModule) -> LiveModule:
+    def remake_from(self, later: LiveModule) -> LiveModule:
         """The module, made again of a later one. self.contents are known."""
         assert self.contents is not None
         live = copy_with(later, self.contents, self._functions)
@@ -234,7 +234,7 @@ class Version:
             later = later._later
         assert later is not None and later._live is not None and self.contents is not None
         with later._live.lock, enter_context(), fresh_query_cache():
-            live = self.made_of(later._live)
+            live = self.remake_from(later._live)
         self._live, self._later = live, None
         return live
 
@@ -447,7 +447,7 @@ def changed_nests(journal: StepJournal) -> ChangedNests | None:
     """What a step changed; None if that may be anything: a function, its arguments, shape variables."""
     live = journal.live
     changed = ChangedNests(functions=direct_ops(live.module.operation), declares=journal.declares)
-    if journal.whole or not journal.contents or _are_others_new(changed, live.functions):
+    if journal.whole or not journal.contents or _changes_functions(changed, live.functions):
         return None
     shared: dict[ir.Value, bool] = {}
     for number, old in enumerate(journal.contents):
@@ -475,7 +475,7 @@ def changed_nests(journal: StepJournal) -> ChangedNests | None:
     return changed
 
 
-def _are_others_new(changed: ChangedNests, functions: Sequence[ir.Operation]) -> bool:
+def _changes_functions(changed: ChangedNests, functions: Sequence[ir.Operation]) -> bool:
     """Whether a step changed the list of functions by more than its declarations."""
     if not changed.declares:
         return changed.functions != functions

@@ -60,7 +60,7 @@ def check_untouched(step: str, before: ir.Module, old: Version, later: Version, 
         if difference is not None:
             raise NotRecorded(f"{step} edits an op without a record: {difference}")
     _check_contents(step, after, changed)
-    again = old.made_of(later.live).module if old.is_moved else before
+    again = old.remake_from(later.live).module if old.is_moved else before
     if str(again.body) != str(before.body):
         raise NotRecorded(f"{step} edits an op without a record: {again} is made again of {before}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -55,9 +55,11 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         names = {Buffer(b).root.name for op in walk.ops(func.op) if (b := _accessed(op)) is not None}
-        outcomes, loops = Outcomes(), [Loop(op) for op in walk.ops(func.op) if is_loop(op)]
-        for loop in [x for x in loops if PREFETCH in x.annotations]:
-            for name, ahead in _requests(loop, names, {x.name for x in loops}).items():
+        outcomes = Outcomes()
+        loops = [Loop(op) for op in walk.ops(func.op) if is_loop(op) and PREFETCH in Loop(op).annotations]
+        tiles = {(loop.name, around) for loop in loops for around in _loops_around(loop)}
+        for loop in loops:
+            for name, ahead in _requests(loop, names, tiles).items():
                 key = Outcomes.key(loop, f'loop {loop.name} does not prefetch "{name}"')
                 is_count = isinstance(ahead, int)
                 outcomes.add(key, _prefetch(loop, name, ahead) if is_count else _prefetch_next(loop, name, ahead))
@@ -142,15 +144,21 @@ def _accessed(op: ir.Operation) -> ir.Value | None:
     return accessed_memref(op) if isa(op, AffineElementAccessOp) else None
 
 
-def _requests(loop: Loop, accessed_names: set[str], loop_names: set[str]) -> dict[str, int | Loop]:
-    """The buffers that the annotation names, with the number of iterations ahead, or the loop around. A loop that is
-    not around, but elsewhere, is around the full tiles: this is what was peeled off, and nothing follows it."""
+def _loops_around(loop: Loop) -> dict[str, Loop]:
+    """The loops around a loop, by name."""
+    return {Loop(op).name: Loop(op) for op in walk.parents(loop.op) if is_loop(op)}
+
+
+def _requests(loop: Loop, accessed_names: set[str], tiles: Set[tuple[str, str]]) -> dict[str, int | Loop]:
+    """The buffers that the annotation names, with the number of iterations ahead, or the loop around. tiles: names of
+    annotated loops and of those around them. A loop that is around another one of this name only is around the full
+    tiles: this one was peeled off, and nothing follows it."""
     annotation = loop.annotations[PREFETCH]
     names = annotation if isinstance(annotation, list) else [annotation]
     requests: dict[str, int | Loop] = {}
-    around = {Loop(op).name: Loop(op) for op in walk.parents(loop.op) if is_loop(op)}
+    around = _loops_around(loop)
     for name, given in annotation.items() if isinstance(annotation, dict) else [(name, 0) for name in names]:
-        if isinstance(given, str) and given in loop_names - around.keys() and name in accessed_names:
+        if isinstance(given, str) and given not in around and (loop.name, given) in tiles and name in accessed_names:
             continue
         ahead = around.get(given, -1) if isinstance(given, str) else given
         if isinstance(name, str) and isinstance(ahead, Loop) and name in accessed_names:

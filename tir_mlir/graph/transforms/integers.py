@@ -187,6 +187,12 @@ def _zero(call: NodeCall) -> int | None:
     return int(array) if array.ndim == 0 else 0 if not array.any() else None
 
 
+def _may_be_positive(call: NodeCall, scale: ir.Value) -> bool:
+    """Whether a scale is not known to be negative or 0: a division by such a number does not keep the order."""
+    node = call.rewriter.definition(scale)
+    return node is None or node.kind != "constant" or bool(np.all(constant_array(node.node) > 0))
+
+
 # --- rounding ---------------------------------------------------------------------------------------------------------
 
 
@@ -195,7 +201,9 @@ def _rounding(call: NodeCall, _: Matches) -> ir.Value | None:
     zero = _zero(call)
     if zero is None or not _is_single(call, call.args[1]) or not call.is_weight(call.args[1]):
         return None
-    if call.type_of(call.args[0]).dtype != "float32" or not _can_divide(call, call.args[0]):
+    if call.type_of(call.args[0]).dtype != "float32" or not _may_be_positive(call, call.args[1]):
+        return None
+    if not _can_divide(call, call.args[0]):
         return None
     value = _divide_by_scale(call, call.args[0], call.args[1])
     dtype = call.struct_info.dtype
@@ -210,7 +218,7 @@ def _quotient(call: NodeCall, _: Matches) -> ir.Value | None:
     value, scale = call.args[:2]
     if not _is_single(call, scale) or not call.is_weight(scale) or call.is_weight(value):
         return None
-    if call.type_of(value).dtype != "float32":
+    if call.type_of(value).dtype != "float32" or not _may_be_positive(call, scale):
         return None
     inner = call.rewriter.definition(value)
     if _zero(call) is None or inner is None or not _is_bound(inner.op.short) or not _will_divide(call, value):
@@ -315,7 +323,7 @@ def _quantize_before_moving(call: NodeCall, _: Matches) -> ir.Value | None:
 def _sink_dequantize(call: NodeCall, matches: Matches) -> ir.Value | None:
     """max_pool2d(dequantize(x)) -> dequantize(max_pool2d(x)), reshapes and permutations"""
     inner = call.call_of(matches[_INNER])
-    if not all(_is_single(inner, v) for v in inner.args[1:]):
+    if not all(_is_single(inner, v) for v in inner.args[1:]) or not _may_be_positive(inner, inner.args[1]):
         return None
     return call.emit("dequantize", [call.emit_same(inner.args[:1]), *inner.args[1:]], inner.attrs | {"axis": -1})
 

@@ -32,9 +32,11 @@ def verify_graph(graph: Graph, before: Graph, seed: int = 0) -> Result:
     Weights are inputs here, with the same values for the same name; those whose arrays differ are a difference. A
     constant that is a number is this number, any other one an input for each value that it has. Truthy if they agree;
     else it tells the first element that differs. Graphs of more than `QUICK_WORK` iterations are compared part by part,
-    cut at values that both have by one name. Scales of quantised tensors are taken to be positive. Errors: GraphError
-    for packed functions, and if a weight is rounded in one of them only; NotChecked for what has no exact semantics,
-    and for large graphs of which a part differs.
+    cut at values that both have by one name. In both graphs, divisions by scales of quantised tensors move before
+    bounds and maxima by the rules of `quotients_first`; scales that are not constants are taken to be positive.
+
+    Errors: GraphError for packed functions, and if a weight is rounded in one of them only; NotChecked for what has no
+    exact semantics, and for large graphs of which a part differs.
     """
     with follow_build(f"verification of {graph.name}"), stage("comparison"):
         return _compare_graphs(before, graph, seed)
@@ -46,7 +48,7 @@ def _compare_graphs(original: Graph, transformed: Graph, seed: int) -> Result:
         return Result(
             Difference(transformed.name, {}, f"{transformed.name}: the array of the weight {changed} is another one")
         )
-    graphs = [_constants_by_value(_ordered(graph)) for graph in (original, transformed)]
+    graphs = [_constants_by_value(_divide_before_maxima(graph)) for graph in (original, transformed)]
     input_types = {**weight_types(graphs[0]), **weight_types(graphs[1])}
     legalized = [calls_only(graph, input_types) for graph in graphs]
     with enter_context():
@@ -63,7 +65,7 @@ def _compare_graphs(original: Graph, transformed: Graph, seed: int) -> Result:
         return ByParts(sides[0], sides[1], seed, ranges).run()
 
 
-def _ordered(graph: Graph) -> Graph:
+def _divide_before_maxima(graph: Graph) -> Graph:
     """The graph with divisions by scales before maxima: the order of the field is not kept by products."""
     with enter_context():
         inlined = inlined_calls(graph)

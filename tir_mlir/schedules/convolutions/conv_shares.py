@@ -14,7 +14,7 @@ from tir_mlir.prediction.cores import WAITED, core_or_typical
 from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution
-from tir_mlir.schedules.products.tile_sizes import FLOATS, streams
+from tir_mlir.schedules.products.tile_sizes import FLOATS, pays_to_fetch_ahead
 from tir_mlir.target import Target
 from tir_mlir.target.work_cost import shared_cycles
 
@@ -70,13 +70,13 @@ class ConvWork:
 
     def fetches_panels(self, shares: ConvShares) -> bool:
         """Whether tiles ask for the next panel that is read in place: a thread takes panels in turn, two of which fit
-        in L2; see `streams`."""
+        in L2; see `pays_to_fetch_ahead`."""
         in_turn = self.threads == 1 or shares.loop is not None or shares.pieces > 0
         size, columns = self._bytes(self.what.columns), self.what.size(self.what.columns)
         if self.copies or self.along or not in_turn or not size or not columns or columns < 2 * self.plan.nr:
             return False
         tiles = ceil((self.what.size([*self.what.rows, *self.what.outer]) or LARGE) / self.plan.mr)
-        return 2 * size * self.plan.nr <= self.target.l2 * columns and streams(size, tiles, self.target)
+        return 2 * size * self.plan.nr <= self.target.l2 * columns and pays_to_fetch_ahead(size, tiles, self.target)
 
     def _image_rows(self) -> Iterator[ConvShares]:
         """Those by pieces after the rows of an image are divided, in each way that leaves equal numbers of them."""

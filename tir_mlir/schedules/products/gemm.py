@@ -351,7 +351,7 @@ def _tiled_gemm(
     whole = target.registers >= MANY_REGISTERS or (not packs and _pays_off_by_panels(what, plan, target, threads))
     if whole and not free.flag("blocked", False):
         wide = panels(what, target, threads)
-        if m is None and what.right.panel and target.registers < MANY_REGISTERS:
+        if _sums_any_rows(what) and target.registers < MANY_REGISTERS:
             wide = near_rows(wide, what, target.l3 // NEAR, threads)
         wide = free_panels(free, what, wide, target, threads) if free else wide
         result = packing(wide)
@@ -375,6 +375,11 @@ def _shares_columns(what: Contraction, target: Target, threads: int) -> bool:
     return whole and panels(what, target, threads).by_columns
 
 
+def _sums_any_rows(what: Contraction) -> bool:
+    """Whether callers pass the right operand in panels, and any number of rows: these are in `near_rows`."""
+    return bool(what.right.panel) and what.extent(what.m) is None
+
+
 def _pays_off_by_panels(what: Contraction, plan: Tiles, target: Target, threads: int) -> bool:
     """Whether panels that L2 holds are faster than blocks with few registers, too: the right operand exceeds L2 and
     many rows use a panel, or panels that are there already are longer than the sums of blocks; and the left operand,
@@ -383,8 +388,7 @@ def _pays_off_by_panels(what: Contraction, plan: Tiles, target: Target, threads:
     in_place = what.left.axes[-1] == what.k and not (what.must_pack or what.left.must_copy)
     if not in_place or threads > max(m // plan.mr, n // plan.nr):
         return False
-    is_near = bool(what.right.panel) and what.extent(what.m) is None
-    near = is_near or m * k * what.bits // 8 <= target.l3 // NEAR
+    near = _sums_any_rows(what) or m * k * what.bits // 8 <= target.l3 // NEAR
     gains = plan.kc < k if what.right.panel else m >= PANEL_ROWS and n * k * what.bits // 8 > target.l2
     return gains and (near or not packs_left(what, plan, target))
 

@@ -32,9 +32,9 @@ from tir_mlir.schedules.products.tile_sizes import (
     OVERHEAD,
     StepCost,
     kept_in,
+    pays_to_fetch_ahead,
     register_tile,
     room,
-    streams,
 )
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, give_reasons, merge_epilogue
 from tir_mlir.target import Target
@@ -159,7 +159,7 @@ def dot_gemm(
     if sums is not None and isinstance(dot, Dot):
         calls.append((_sum_columns(sch, sums, plan, dot, sharing), dot.sum_name))
     _compute_in_registers(sch, block, write_back, dot, (i_2, j_1, k_0))
-    if streams(_panel_bytes(what), plan.block // plan.rows, target):
+    if pays_to_fetch_ahead(_panel_bytes(what), plan.block // plan.rows, target):
         sch.annotate(k_0, "prefetch", {what.right.name: sch.get(j_0).loop_var.name})
     if free.flag("prefetch", exceeds_l2(what, target)) and in_place:  # else a later block may replace what is written
         sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))

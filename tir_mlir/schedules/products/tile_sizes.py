@@ -137,7 +137,7 @@ def room(target: Target, level: str) -> int:
     return size * part // whole
 
 
-def streams(size: int, passes: int, target: Target) -> bool:
+def pays_to_fetch_ahead(size: int, passes: int, target: Target) -> bool:
     """Whether panels, of so many bytes in all, come from behind L2, and each is read by few tiles: these then have the
     time to fetch the next one, else the first of them waits for its own."""
     return 8 * size > target.l2 and 1 < passes <= MOST_PASSES

@@ -37,6 +37,23 @@ def test_a_value_of_another_form_is_refused(value):
         build(asked(value))
 
 
+def test_a_loop_elsewhere_is_not_around():
+    @T.prim_func
+    def two(A: T.Buffer((8, 16), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8, 16), "float32")):
+        for m in range(8):
+            with T.block("B"):
+                vm = T.axis.spatial(8, m)
+                B[vm] = A[vm, 0]
+        for i in T.serial(8, annotations={"prefetch": {"A": "m"}}):
+            for j in range(16):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = A[vi, vj]
+
+    with pytest.raises(Exception, match="expected names of buffers, or a dictionary from names"):
+        build(two)
+
+
 def test_an_unknown_buffer_is_refused():
     with pytest.raises(Exception, match='loop i prefetches "B", which the program does not access; it has A, C'):
         build(asked("B"))

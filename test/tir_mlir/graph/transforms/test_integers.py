@@ -296,5 +296,11 @@ def test_positive_scales_that_move_below_bounds_are_verified(graph):
     assert "round_to" in compile_graph(graph, until="integers", verify=True).script()
 
 
+@pytest.mark.parametrize("bound", ["nn.relu", "nn.relu6"])
+def test_a_negative_scale_remains_behind_bounds_and_maxima(bound):
+    text = compile_graph(pooled(bound, scale=-0.05), until="integers", verify=True).script()
+    assert text.index(bound) < text.index("R.quantize") < text.index("R.dequantize") < text.index("max_pool2d")
+
+
 def test_another_scale_is_a_difference():
     assert not compile_graph(pooled(), until="integers").verify(pooled(scale=0.04))
