@@ -76,6 +76,13 @@ def test_idle_threads_are_woken_before_each_turn(clock):
     assert log[1:] == ["before", "call", "call"] * 2
 
 
+def test_short_calls_warm_up_until_threads_run_apart(clock):
+    log: list[float] = []
+    call = worker(clock, "call", 2.0**-9, [])
+    interleaved({"x": lambda: (call(), log.append(clock.now))}, rounds=1, before=log.clear)
+    assert len(log) == math.ceil(measure.WARM * 2.0**9) + 1
+
+
 def test_the_clock_can_be_replaced():
     ticks = iter(range(100))
     assert measure.seconds(lambda: None, 2, clock=lambda: next(ticks)) == 0.5

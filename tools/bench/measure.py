@@ -13,6 +13,7 @@ from itertools import repeat
 import numpy as np
 
 TURN = 1e-3  # minimum seconds per turn, to amortize the clock and the loop around short calls
+WARM = 30e-3  # seconds of untimed calls before a turn: a system moves threads that slept apart after some milliseconds
 LEAST = 5  # minimum rounds
 FEWEST = 3  # minimum rounds when twice the budget is spent
 
@@ -77,7 +78,7 @@ def interleaved(
     them.
 
     Stop after `rounds` rounds or when the budget in seconds is spent, but not before LEAST rounds, or FEWEST for very
-    slow calls. `before` runs ahead of each turn, followed by an untimed call that restores what it idled. `clock`
+    slow calls. `before` runs ahead of each turn, followed by untimed calls that restore what it idled. `clock`
     defaults to wall time.
     """
     start = time.perf_counter()
@@ -93,11 +94,19 @@ def interleaved(
             for name, call in contestants.items():
                 if before is not None:
                     before()
-                    call()
+                    _warm(call)
                 found[name].append(seconds(call, calls[name], clock))
     finally:
         gc.enable()
     return {name: Stats.of(values) for name, values in found.items()}
+
+
+def _warm(call: Callable[[], object]) -> None:
+    """Call until the threads of a library run, each on its own core."""
+    end = time.perf_counter() + WARM
+    call()
+    while time.perf_counter() < end:
+        call()
 
 
 def clock_for(shared: bool, threads: int) -> Callable[[], float] | None:
