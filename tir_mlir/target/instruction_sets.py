@@ -47,6 +47,11 @@ PREDEFINED: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """The architecture of each predefined CPU, and the instruction sets that its code may use."""
 
+AVOIDED: dict[str, tuple[str, ...]] = {"znver4": ("gfni",)}
+"""By LLVM's name of a CPU, the instruction sets that its code is better off without. Zen 4: LLVM shifts bytes by an
+affine product, which has the units of dot products and multiply-adds to itself; shifts of words have others (measured:
+8 `vpdpbusd` take 8 cycles, with 4 affine products 12, with 4 shifts and masks 8)."""
+
 _LLVM_WORDS = {
     "avx512_vnni": "avx512vnni", "avx512_bf16": "avx512bf16", "avx512_fp16": "avx512fp16",
     "avx512_vbmi2": "avx512vbmi2", "avx512_bitalg": "avx512bitalg", "avx512_vpopcntdq": "avx512vpopcntdq",

@@ -23,6 +23,7 @@ from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, rerai
 from tir_mlir.runtime.timing import Clock
 from tir_mlir.target import assumed_cpu
 from tir_mlir.target.host import cores, machine_architecture, machine_features
+from tir_mlir.target.instruction_sets import AVOIDED
 from tir_mlir.target.llvm_names import corrected_cpu
 
 EXTERNAL, INTERNAL = 0, 8  # LLVMLinkage
@@ -182,13 +183,14 @@ class LLVMTarget:
 @functools.cache
 def target() -> LLVMTarget:
     """The target of the host: this machine, or the CPU that TIR_HOST names, if this machine runs its code. Its name
-    is LLVM's, unless the instruction sets contradict it."""
+    is LLVM's, unless the instruction sets contradict it; it is better off without those of `AVOIDED`."""
     names = ("LLVMGetDefaultTargetTriple", "LLVMGetHostCPUName", "LLVMGetHostCPUFeatures")
     machine = LLVMTarget(*(message(getattr(llvm(), name)()).encode() for name in names))
     cpu = assumed_cpu()
     if cpu is None:
         name = corrected_cpu(machine.cpu.decode(), machine_architecture(), machine_features())
-        return replace(machine, cpu=name.encode())
+        features = b",".join([machine.features, *(f"-{avoided}".encode() for avoided in AVOIDED.get(name, ()))])
+        return replace(machine, cpu=name.encode(), features=features)
     return LLVMTarget(machine.triple, cpu.cpu.encode(), cpu.llvm_features.encode())
 
 

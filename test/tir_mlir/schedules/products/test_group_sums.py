@@ -60,6 +60,15 @@ def test_dot_products_of_registers_sum_a_group():
     assert sch.verify()
 
 
+@pytest.mark.parametrize(("target", "shift"), [("zen4", "vpsrlw"), ("icelake", "vgf2p8affineqb")])
+def test_bytes_are_shifted_by_units_that_dot_products_leave(target, shift):
+    sch = Schedule(product(4, 32, 64, 32, 4))
+    schedules.prepack(sch, "main", ["W", "S"], target, 1)
+    schedules.auto(sch, target, 1)
+    code = build(sch, target=target).assembly
+    assert [word for word in ("vpsrlw", "vgf2p8affineqb") if word in code] == [shift]
+
+
 @pytest.mark.parametrize("target", ["zen3", "skylake_avx512"])
 def test_products_of_bytes_are_added_in_pairs_without_vnni(target):
     sch = Schedule(product(3, 32, 64, 32, 4))
