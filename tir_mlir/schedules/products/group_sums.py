@@ -8,6 +8,7 @@ from math import ceil, prod
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product
+from tir_mlir.prediction.cores import core_or_typical
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, iters
@@ -25,6 +26,9 @@ UNROLLED = 64
 """Dot products in the code of the inner loop."""
 AHEAD = 1 << 12
 """Bytes of weights between what is multiplied and what is prefetched, where each weight is read once."""
+WAITING = 2
+"""The most rows that wait for memory rather than for dot products: a core that fetches ahead by itself takes them at
+the rate of memory without prefetches, which take their time from loads."""
 WEIGHTS_PER_THREAD = 1 << 20
 """The minimum number of weights of a thread."""
 
@@ -162,6 +166,7 @@ class _Groups:
         self, sch: Schedule, what: GroupSums, dot: Dot, threads: int, target: Target, epilogue: BlockHandle | None
     ):
         self.sch, self.what, self.dot, self.threads, self.epilogue = sch, what, dot, threads, epilogue
+        self.target = target
         self.vectors = what.panel // dot.lanes
         self.rows = row_tile(what.rows)
         self.block = row_block(what.rows, self.rows, what.left, target)
@@ -183,7 +188,8 @@ class _Groups:
         self._vectorize_tile(tile)
         *_, row, column = sch.get_loops(totals)
         self._vectorize_tile([row, *sch.split(column, [None, self.dot.lanes])])
-        if what.rows <= self.rows:
+        waits = what.rows <= WAITING and core_or_typical(self.target).fetches_ahead
+        if what.rows <= self.rows and not waits:
             self._prefetch(g)
         if self.threads > 1:
             sch.parallel(outermost)
@@ -233,8 +239,8 @@ class _Groups:
         sch.vectorize(sch.fuse(j_2, term))
 
     def _prefetch(self, groups: LoopHandle) -> None:
-        """Prefetch the weights of a later group, which come from memory: what a core prefetches by itself stops at
-        pages. Larger groups are left to it."""
+        """Prefetch the weights of a later group, which come from memory: what most cores prefetch by themselves stops
+        at pages. Larger groups are left to them."""
         what = self.what
         size = what.panel * what.group // what.halves
         if size <= AHEAD // 2:

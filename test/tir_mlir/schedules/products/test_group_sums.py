@@ -56,8 +56,18 @@ def test_dot_products_of_registers_sum_a_group():
     schedules.prepack(sch, "main", ["W", "S"], ZEN4, 1)
     assert schedules.auto(sch, ZEN4, 1)["T_dense"] == "group_sums"
     assert "vpdpbusd_512" in sch.mod.script()
-    assert '"prefetch": {"S": 8, "W": 8}' in sch.mod.script()  # 32 columns of 32 weights of 4 bits: 512 bytes
     assert sch.verify()
+
+
+@pytest.mark.parametrize(
+    ("target", "rows", "prefetched"), [("icelake", 1, True), ("zen4", 1, False), ("zen4", 4, True)]
+)
+def test_weights_that_a_core_does_not_fetch_in_time_are_prefetched(target, rows, prefetched):
+    sch = Schedule(product(rows, 32, 64, 32, 4))
+    schedules.prepack(sch, "main", ["W", "S"], target, 1)
+    schedules.auto(sch, target, 1)
+    # 32 columns of 32 weights of 4 bits: 512 bytes
+    assert ('"prefetch": {"S": 8, "W": 8}' in sch.mod.script()) == prefetched
 
 
 @pytest.mark.parametrize(("target", "shift"), [("zen4", "vpsrlw"), ("icelake", "vgf2p8affineqb")])
