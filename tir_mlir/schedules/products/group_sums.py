@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, prod
+from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product
@@ -17,6 +18,9 @@ from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.products.tile_sizes import room
 from tir_mlir.schedules.steps import merge_epilogue
 from tir_mlir.target import Target
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.symbolic import IntExpr
 
 VECTORS = 2
 """Vectors of columns in a panel, if they divide the columns."""
@@ -173,6 +177,8 @@ class _Groups:
 
     def run(self) -> None:
         sch, what = self.sch, self.what
+        if self.rows > 1:
+            self._pack_rows()
         totals = sch.cache_write(what.block, 0, "local")
         merge_epilogue(sch, totals, self.epilogue)
         outermost, i_0, g, tile = self._tile_totals()
@@ -194,6 +200,30 @@ class _Groups:
         if self.threads > 1:
             sch.parallel(outermost)
         sch.tensorize(dots[-1], self.dot.name)  # last, as in gemm_dots
+
+    def _pack_rows(self) -> None:
+        """Copy the rows in the order in which a tile reads them: rows that are 4 KB apart share a set of L1.
+
+        X[i, k]  ->  X_global[i // rows, k // 4, i % rows, k % 4]
+        """
+        sch, height, group = self.sch, self.rows, self.dot.group
+        copy = sch.cache_read(self.what.parts, str(self.what.left), "global")
+        info = block_info(sch, copy)
+        extents = [i.dom.extent for i in info.iter_vars]
+        of_row = max(range(len(extents) - 1), key=lambda d: extents[d] or LARGE)
+
+        def tiles(*x: IntExpr) -> tuple:
+            outer = (*x[:of_row], *x[of_row + 1 : -1])
+            return *outer, x[of_row] // height, x[-1] // group, x[of_row] % height, x[-1] % group
+
+        sch.transform_layout(copy, ("write", 0), tiles, assume_injective_transform=True)
+        *outer, k = sch.get_loops(copy)
+        (i_0, i_1), (k_0, k_1) = sch.split(outer[of_row], [None, height]), sch.split(k, [None, group])
+        sch.reorder(i_0, k_0, i_1, k_1)
+        sch.unroll(i_1)
+        sch.vectorize(k_1)
+        if self.threads > 1 and self.what.rows > height:
+            sch.parallel(i_0)
 
     def _tile_totals(self) -> tuple[LoopHandle, LoopHandle, LoopHandle, list[LoopHandle]]:
         """Tile the totals. Returns the loops j_0, i_0, g and those of a tile: rows, vectors, lanes."""

@@ -70,6 +70,13 @@ def test_weights_that_a_core_does_not_fetch_in_time_are_prefetched(target, rows,
     assert ('"prefetch": {"S": 8, "W": 8}' in sch.mod.script()) == prefetched
 
 
+def test_rows_are_copied_in_the_order_of_a_tile():
+    sch = Schedule(product(11, 32, 64, 32, 4))
+    schedules.prepack(sch, "main", ["W", "S"], "zen4", 1)
+    schedules.auto(sch, "zen4", 1)
+    assert 'X_global = T.alloc_buffer((2, 16, 6, 4), "int8")' in sch.mod.script()
+
+
 @pytest.mark.parametrize(("target", "shift"), [("zen4", "vpsrlw"), ("icelake", "vgf2p8affineqb")])
 def test_bytes_are_shifted_by_units_that_dot_products_leave(target, shift):
     sch = Schedule(product(4, 32, 64, 32, 4))
