@@ -271,7 +271,8 @@ def dense_groups(
     t, u, g = (te.reduce_axis((0, end), name=name) for end, name in ((group, "t"), (group, "t"), (groups, "g")))
 
     def row_sum(*i: te.Expr) -> te.ReductionValue:
-        return te.sum(x(*i[:-1], i[-1] * group + t).astype("int32"), axis=t)
+        value = x(*i[:-1], i[-1] * group + t).astype("int32")
+        return te.sum(value * zero if offset is None else value, axis=t)
 
     def group_sum(*i: te.Expr) -> te.ReductionValue:
         *row, j, n = i
@@ -284,7 +285,7 @@ def dense_groups(
         *row, j = i
         by, part = as_type(s(j, g), s.dtype, "float32"), parts(*row, j, g)
         if offset is None:
-            return te.sum((part - rows(*row, g) * zero).astype("float32") * by, axis=g)
+            return te.sum((part - rows(*row, g)).astype("float32") * by, axis=g)
         less = as_type(offset(j, g), offset.dtype, "float32")
         return te.sum(part.astype("float32") * by - rows(*row, g).astype("float32") * less, axis=g)
 
