@@ -345,8 +345,8 @@ def _table() -> dict[str, Make]:
         "arith.truncf": _round,
         "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widen(CastOp(op).source, "arith.extsi")),
         "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widen(CastOp(op).source, "arith.extui")),
-        "arith.fptosi": _to_int,
-        "arith.fptoui": _to_int,
+        "arith.fptosi": _truncate,
+        "arith.fptoui": _truncate,
         "arith.bitcast": _bits,
         "arith.cmpf": _compare,
     }
@@ -364,6 +364,11 @@ def _mix_salt(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
     return build.call("mix", value, build.number(_salt(words)))
 
 
+def _mix_but_zero(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
+    """An unknown function that is 0 for 0, as all roundings are."""
+    return build.call("mul", value, _mix_salt(value, words, build))
+
+
 def _multiply_add(build: OpBuilder, a: ir.Value, b: ir.Value, c: ir.Value) -> ir.Value:
     return build.call("add", build.call("mul", a, b), c)
 
@@ -371,7 +376,7 @@ def _multiply_add(build: OpBuilder, a: ir.Value, b: ir.Value, c: ir.Value) -> ir
 def _round(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     if exact_rounding.EXACT in op.attributes:
         return TruncFOp(op).source
-    return _mix_salt(TruncFOp(op).source, f"round to {results[0]}", build)
+    return _mix_but_zero(TruncFOp(op).source, f"round to {results[0]}", build)
 
 
 def _mix_operands(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
@@ -384,8 +389,14 @@ def _mix_operands(op: ir.Operation, operands: list[str], results: list[str], bui
     return mixed
 
 
-def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
+def _truncate(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     """Float to integer: mix first, as truncation of field elements would commute with sums."""
+    mixed = _mix_but_zero(CastBaseOp(op).source, f"{op.name} to {op.results[0].type}", build)
+    return build.narrow(mixed, op.results[0].type)
+
+
+def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
+    """The bits of a float as an integer."""
     mixed = _mix_salt(CastBaseOp(op).source, f"{op.name} to {op.results[0].type}", build)
     return build.narrow(mixed, op.results[0].type)
 

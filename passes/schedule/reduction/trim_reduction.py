@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import reduce
 
 import islpy as isl
 from mlir import ir
@@ -24,7 +25,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import IDEMPOTENT, PRODUCTS, ROUNDINGS, WIDENINGS, accessed_memref
+from tir_mlir.dialect.ir.op_traits import IDEMPOTENT, OF_ZEROS, PRODUCTS, accessed_memref
 from tir_mlir.dialect.ir.op_views import (
     AffineIfOp,
     AffineLoadOp,
@@ -34,7 +35,6 @@ from tir_mlir.dialect.ir.op_views import (
     IfOp,
     SelectOp,
     StoreOp,
-    UnaryOp,
     isa,
 )
 from tir_mlir.dialect.presburger import Domain, dim_type, guards, last_values, question, sets, smallest_point
@@ -56,9 +56,10 @@ def trim_reduction(block: Block, loop: Loop) -> None:
 
     A term that does not count leaves the result as it is: 0 in a sum, in a maximum -inf or the start value. Known are
     constants, one of two values that a condition on iters selects, elements of a buffer that one block fills with such
-    values, and in a sum their casts and their products with anything. The end is the same for all iterations
-    of the loops in `loop`; lowering makes it the end of the loop of the reduction. Every result is the same as before,
-    or a number instead of the NaN that 0 times an infinity or a NaN is: what is not read has no influence.
+    values, and in a sum what is 0 where its operands are, such as casts, and products with anything. The end is the
+    same for all iterations of the loops in `loop`; lowering makes it the end of the loop of the reduction. Every result
+    is the same as before, or a number instead of the NaN that 0 times an infinity or a NaN is: what is not read has no
+    influence.
 
     Requires: a reduction block, or its update, with a known combiner; `loop` is around it; in each iteration of `loop`,
     after some term none counts; if the block has an init, one term counts, since the init runs with the first.
@@ -159,8 +160,8 @@ class _NeutralPoints:
             return self._of_element(op)
         if set(self.constants) == {0} and op.name in PRODUCTS:
             return self.points_of(BinaryOp(op).lhs).union(self.points_of(BinaryOp(op).rhs))
-        if set(self.constants) == {0} and op.name in WIDENINGS | ROUNDINGS:
-            return self.points_of(UnaryOp(op).operand)
+        if set(self.constants) == {0} and op.name in OF_ZEROS:
+            return reduce(isl.Set.intersect, map(self.points_of, op.operands))
         return self._none
 
     @property

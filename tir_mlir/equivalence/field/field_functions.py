@@ -2,7 +2,8 @@
 
     add, sub, mul, inv    the field (8 a b is hi * 2^64 + lo, so a b is hi + lo / 8);
                           inv is Euclid's algorithm: t r = a t' mod p at each step; inv(0) = 0
-    mix                   splitmix64's finaliser, reduced: stands for opaque functions (exp, sqrt, rounding)
+    mix                   splitmix64's finaliser, reduced: stands for opaque functions (exp, sqrt); times x for a
+                          rounding, which is 0 for 0
     key, max, min         a total order of the elements times `state[SCALE]`, which starts where `state[ROTATION]` says;
                           the same for comparisons and max
     bottom, top           the least and greatest element of that order, for -inf and inf

@@ -70,3 +70,31 @@ def test_one_term_has_nothing_to_leave_out() -> None:
 
 def test_the_producer_computes_what_is_read() -> None:
     assert "T.where(ax1 <= i_0 * 16 + 15)" in trimmed_sum(64, 16).mod.script()
+
+
+def test_zeros_that_another_block_rounds_are_zeros() -> None:
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((32, 32), "float32"), C: T.Buffer((32,), "float32")):
+    E = T.alloc_buffer((32, 32))
+    R = T.alloc_buffer((32, 32), "float16")
+    for i, j in T.grid(32, 32):
+        with T.block("E"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            E[vi, vj] = T.if_then_else(vj <= vi, A[vi, vj], T.float32(0))
+    for i, j in T.grid(32, 32):
+        with T.block("R"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            R[vi, vj] = T.Cast("float16", E[vi, vj] - E[vi, vj] * T.float32(0.5))
+    for i, k in T.grid(32, 32):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + T.Cast("float32", R[vi, vk])
+""")
+    )
+    i_0, _ = sch.split(sch.get_loops("C")[0], [None, 16])
+    sch.trim_reduction("C", i_0)
+    assert "T.where(k <= i_0 * 16 + 15)" in sch.mod.script()
