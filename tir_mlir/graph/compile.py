@@ -148,7 +148,7 @@ STAGES: list[Stage] = [
     ),
     Stage(
         "short_attention",
-        "Round weights of attention to short floats, for tiles of a CPU",
+        "Round weights of attention to short floats, for tiles and dot products of a CPU",
         short_attention,
         frozenset({"nn.attention"}),
         by_body=True,

@@ -1,4 +1,4 @@
-"""Attention of short floats whose weights have the type of the values, for products on tiles of a CPU."""
+"""Attention of short floats whose weights have the type of the values, for tiles and dot products of a CPU."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import NodeCall, Rewriter, Rule, apply_rules, is_op
 from tir_mlir.graph.transforms.clean import clean
-from tir_mlir.schedules.products.short_numbers import has_tiles
-from tir_mlir.schedules.products.stage_amx import BLOCK
+from tir_mlir.schedules.programs.attention import multiplies_short
 from tir_mlir.target import Target, chosen
 
 _ATTENTION = is_op("nn.attention")(varg_default_wildcard=True)
@@ -17,13 +16,13 @@ _WEIGHTS = "weights_dtype"
 
 
 def short_attention(graph: Graph, target: Target | str = "llvm") -> Graph:
-    """Round the weights of attention to the type of the values, where the target has tiles of it.
+    """Round the weights of attention to the type of the values, where the target has tiles or dot products of it.
 
         lv = R.nn.attention(q, k, v)    ->    lv = R.nn.attention(q, k, v, weights_dtype="bfloat16")
 
     Only weights are rounded, each once, as PyTorch rounds them: scores, their exponentials and all sums remain float32.
     What remains as it is: other types, symbolic sizes, a part of the keys, keys that several heads share, and sizes
-    that are not whole blocks of tiles.
+    that are not whole blocks of tiles; for dot products, keys and elements of values that do not fill vectors.
     """
     cpu = chosen(target)
     with enter_context():
@@ -41,10 +40,11 @@ def _short_weights(call: NodeCall, target: Target) -> ir.Value | None:
 
 
 def _is_short(call: NodeCall, target: Target) -> bool:
-    """Whether tiles multiply the values of an attention of whole blocks by weights of their type."""
+    """Whether the target multiplies the values of an attention by weights of their type."""
     query, key, value, *others = (call.type_of(x) for x in call.args)
-    if len(others) > 1 or _WEIGHTS in call.attrs or not has_tiles(target, value.dtype, value.dtype, "float32"):
+    if len(others) > 1 or _WEIGHTS in call.attrs:
         return False
     heads, rows = (1, 2) if call.attrs.get("layout", "BSHD") == "BHSD" else (2, 1)
     sizes = [query.shape[rows], key.shape[rows], key.shape[3], value.shape[3]]
-    return query.shape[heads] == key.shape[heads] and all(isinstance(n, int) and n % BLOCK == 0 for n in sizes)
+    whole = [n for n in sizes if isinstance(n, int)]
+    return query.shape[heads] == key.shape[heads] and len(whole) == 4 and multiplies_short(target, value.dtype, *whole)

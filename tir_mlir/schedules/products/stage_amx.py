@@ -45,18 +45,22 @@ class TileStage:
     block: BlockHandle
     sums: BlockHandle
 
+    def place(self, sch: Schedule) -> None:
+        """Compute the product for each block of the sums, whose copy is computed at the tile of rows."""
+        i_0, j_0, *inner = sch.get_loops(self.sums)[-6:]
+        sch.reorder(j_0, i_0, *inner)
+        sch.compute_at(self.block, i_0, preserve_unit_loops=True)
+
     def schedule(self, sch: Schedule, panels: LoopHandle | None) -> None:
-        """Schedule it where both blocks are computed at the tile; the right operand is packed at the loop `panels`,
-        the left one is read where it is."""
+        """Schedule it where it is placed; the right operand is packed at the loop `panels`, the left one is read where
+        it is."""
         what, unit, block = self.what, self.unit, self.block
         packed = sch.cache_read(block, what.right.name, "global")
         if panels is not None:
             sch.compute_at(packed, panels, preserve_unit_loops=True)
         lay_out_groups(sch, packed, what, SIDE, unit.group)
         copy_groups(sch, packed, what, SIDE, unit.group, 1)
-        i_0, j_0, *tile = sch.get_loops(self.sums)[-6:]
-        sch.reorder(j_0, i_0, *tile)
-        sch.compute_at(block, i_0, preserve_unit_loops=True)
+        tile = sch.get_loops(self.sums)[-4:]
         i, j, k_0, k_1, t = sch.get_loops(block)[-5:]
         (i_1, i_2), (j_1, j_2) = (sch.split(x, [None, SIDE]) for x in (i, j))
         sch.reorder(k_0, i_1, j_1, i_2, j_2, k_1, t)

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.intrin.dot_products import dot_product
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import (
     LARGE,
@@ -26,7 +27,9 @@ from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantization import computed_from_less, inline_each
 from tir_mlir.schedules.products.packing import copy_in, pack, packs_right
-from tir_mlir.schedules.products.stage_amx import TileStage, stage_unit, tile_stage
+from tir_mlir.schedules.products.short_numbers import has_tiles
+from tir_mlir.schedules.products.stage_amx import BLOCK, TileStage, stage_unit, tile_stage
+from tir_mlir.schedules.products.stage_dots import DotStage, dot_stage, fills_vectors, stage_dot
 from tir_mlir.schedules.products.tile_sizes import FROM_L2, Tiles, register_tile, room
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals, costly_values
@@ -113,6 +116,15 @@ def _match_with_copy(
     return attention_of(sch, copy, fixed)
 
 
+def multiplies_short(target: Target, dtype: str, queries: int, keys: int, depth: int, width: int) -> bool:
+    """Whether both products of an attention, whose weights have the type of the others, have instructions:
+    whole tiles, or dot products of whole vectors. depth, width: elements of a key and of a value."""
+    if has_tiles(target, dtype, dtype, "float32"):
+        return all(n % BLOCK == 0 for n in (queries, keys, depth, width))
+    dot = dot_product(target, dtype, dtype, "float32")
+    return dot is not None and queries >= REUSE and fills_vectors(dot, keys, depth) and fills_vectors(dot, width, keys)
+
+
 @dataclass(frozen=True)
 class AttentionBlocks:
     """The blocks of an attention.
@@ -186,7 +198,7 @@ class AttentionSchedule:
         self.queries = axis_extents[what.rows] or LARGE
         self.heads = prod(axis_extents[a] or LARGE for a in what.batch)
         self.tile = self._rows_of_tile()
-        self.stages: dict[str, TileStage] = {}
+        self.stages: dict[str, TileStage | DotStage] = {}
         self.sum_copies: set[str] = set()
         self.by_heads = threads < 2 or self.heads % threads == 0 or self.heads >= CHUNKS_PER_THREAD * threads
 
@@ -247,14 +259,20 @@ class AttentionSchedule:
         """Let tiles of the CPU compute the products of their types."""
         for member in self.what.members:
             what = self.what.products.get(member.info.name)
-            unit = None if what is None else stage_unit(what, self.target, self.tile, self.queries)
-            if what is not None and unit is not None:
-                stage = tile_stage(self.sch, member.block, what, unit)
+            stage = None if what is None else self._short_stage(member.block, what)
+            if stage is not None:
                 self.stages[member.info.name] = stage
                 self.sum_copies.add(block_info(self.sch, stage.sums).name)
         if self.stages:
             members = with_producers(self.sch, self.last.block, self.what.outside)
             self.what, self.last = replace(self.what, members=members), members[-1]
+
+    def _short_stage(self, block: BlockHandle, what: Contraction) -> TileStage | DotStage | None:
+        """A product of short numbers by tiles of the CPU, or by its dot products; None if it has neither."""
+        if (unit := stage_unit(what, self.target, self.tile, self.queries)) is not None:
+            return tile_stage(self.sch, block, what, unit)
+        dot = None if self.queries < REUSE else stage_dot(what, self.target)
+        return None if dot is None else dot_stage(self.sch, block, what, dot, self.tile)
 
     def _is_cheap(self, member: Member) -> bool:
         """Whether to compute a block again costs less than to store and load it: a scale or a mask of one element."""
@@ -263,9 +281,15 @@ class AttentionSchedule:
     def _compute_at_tile(self, member: Member, outer: Sequence[LoopHandle]) -> dict[str, LoopHandle]:
         """Compute a producer at the tile; returns its loops there, by iter."""
         loops_by_iter(self.sch, member.block)  # refuses a block whose loops were split
-        self.sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
-        if self.sch.can_trim_reduction(member.block, outer[-1]):  # keys that no query of the tile sees
+        if (stage := self.stages.get(member.info.name)) is not None:
+            stage.place(self.sch)
+        else:
+            self.sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
+        # keys that no query of the tile sees; tiles of weights are copied for all of them
+        if not isinstance(stage, TileStage) and self.sch.can_trim_reduction(member.block, outer[-1]):
             self.sch.trim_reduction(member.block, outer[-1])
+        if stage is not None:
+            return {}
         loops = loops_by_iter(self.sch, member.block, skipped=len(outer))
         batch = member.own_iters(self.what.batch) or []
         return {n: x for n, x in loops.items() if n not in batch}
@@ -293,7 +317,8 @@ class AttentionSchedule:
         if what.right.axes[-1] != what.n or (reused and packs_right(what, plan, self.target)):
             pack(sch, what, what.right, what.n, nr, member.block, panels, 1)
         if what.left.is_widened and what.left.axes[-1] == what.k:  # once for all columns
-            sch.vectorize(sch.get_loops(copy_in(sch, what.left, member.block, outer[-1]))[-1])
+            own = any(what.left.name in map(str, m.info.writes) for m in self.what.members)  # its copy is at the tile
+            sch.vectorize(sch.get_loops(copy_in(sch, what.left, member.block, None if own else outer[-1]))[-1])
         inline_each(sch, dequantizer)
         self._tile_product(member, what, nest, plan)
 

@@ -9,7 +9,7 @@ from programs.rowwise import softmax
 
 from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.target import AVX2, SAPPHIRE_RAPIDS
+from tir_mlir.target import AVX2, SAPPHIRE_RAPIDS, SAPPHIRE_RAPIDS_NO_AMX, ZEN4
 
 RNG = np.random.default_rng(7)
 
@@ -175,3 +175,26 @@ def test_scores_of_bfloat16_are_products_of_tiles():
     text = sch.mod.script()
     assert "amx_tdpbf16ps" in text and "i2_0 + 1" in text
     assert sch.verify()
+
+
+def short_attention(queries, keys, target, mask=None):
+    q, k, v = (te.placeholder((1, 1, n, 32), "bfloat16", name=x) for n, x in ((queries, "q"), (keys, "k"), (keys, "v")))
+    o = topi.nn.attention(q, k, v, causal_mask=mask, layout="BHSD", weights_dtype="bfloat16")
+    sch = Schedule(te.create_prim_func([q, k, v, o]))
+    schedules.attention(sch, "T_attention_norm", target=target, threads=1)
+    return sch
+
+
+def test_both_products_of_bfloat16_are_dot_products():
+    text = short_attention(17, 48, ZEN4).mod.script()
+    assert text.count('"dot_bfloat16_16x2_x86_avx512bf16_dpbf16ps_512"') == 2 and "k_global" in text
+
+
+def test_pairs_of_keys_that_no_query_of_a_tile_sees_are_left_out():
+    sch = short_attention(64, 80, ZEN4, "BottomRight")
+    assert "T.where(ax4 <= i2_0 * 16 + 23)" in sch.mod.script()
+    assert sch.verify()
+
+
+def test_bfloat16_is_widened_where_dot_products_are_slow():
+    assert "dpbf16ps" not in short_attention(32, 32, SAPPHIRE_RAPIDS_NO_AMX).mod.script()
