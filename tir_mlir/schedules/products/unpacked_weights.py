@@ -39,6 +39,8 @@ STORE = 5
 to 8, 12 and 16 rows on a Zen 1."""
 DRAIN = 1.5
 """Cycles that add a vector of partial sums to those of other parts."""
+TWO_A_CYCLE = 0.5
+"""Cycles of a multiply-add where two are done in one."""
 MOST_ROWS = 128
 """The most rows for which weights are unpacked once: of more, unpacking is a small part."""
 FEWEST_WHOLE = 2
@@ -100,13 +102,15 @@ def unpacked_tile(what: Contraction, order: StoredOrder, target: Target, bits: i
         # 3 times as fast as eight columns at once on Zen 4
         return UnpackedTile(1, 1, vectors, 0, n, ("tile of 1 x 1: weights come from memory, in its order",))
     instructions = DEQUANTIZE if order.group == 1 else UNPACK
-    own = register_tile(m, n, 1, target, unpacking(order.shared, 3, instructions))
+    rate = _multiply_cycles(order, target, spare)
+    own = register_tile(m, n, 1, target, unpacking(order.shared, 3, instructions, rate))
     once = _tile_of_unpacked(m, n, vectors, order, target, bits, spare)
     of_parts = DRAIN * once.rows / (once.vectors * order.shared) if once.vectors < vectors else 0.0
     row = order.width * bits / 8 / core_or_typical(target).l2 if m * k * bits // 8 > room(target, "l1") else 0.0
-    each = max(_unpacking_cost(spare).cycles(once.rows, once.columns), once.rows * row) / once.columns + of_parts
+    each = max(_unpacking_cost(spare, rate).cycles(once.rows, once.columns), once.rows * row) / once.columns + of_parts
     cycles = ceil(m / once.rows) * each + ceil(m / once.block) * (instructions + STORE) / 2
-    own_each = max(OVERHEAD / own.vectors + (own.rows + instructions) / 2, own.rows * row / own.vectors)
+    computing = OVERHEAD / own.vectors + max((own.rows + instructions) / 2, own.rows * rate)
+    own_each = max(computing, own.rows * row / own.vectors)
     if cycles < ceil(m / own.rows) * own_each:
         return once
     return UnpackedTile(own.rows, own.vectors, vectors, 0, n, (own.why,))
@@ -119,7 +123,7 @@ def _tile_of_unpacked(
     them are, and the rows in L2. Else the parts of both, and the partial sums of `width` columns in L2."""
     size = order.shared * order.width * bits // 8
     block = ceil(m / ceil(m / MOST_ROWS))
-    cost = _unpacking_cost(spare)
+    cost = _unpacking_cost(spare, _multiply_cycles(order, target, spare))
     near = block * vectors * size <= room(target, "l2")
     fitting = min(room(target, "l1"), STACK_BUFFER) // (vectors * size) if near else 0
     most_columns = min(fitting, cost.most_vectors) if fitting >= FEWEST_WHOLE else cost.most_vectors
@@ -135,23 +139,34 @@ def _tile_of_unpacked(
     return UnpackedTile(rows, columns, part, block, width, (tile.why, why))
 
 
-def unpacking(held: int, spare: int, instructions: float) -> StepCost:
+def unpacking(held: int, spare: int, instructions: float, rate: float = TWO_A_CYCLE) -> StepCost:
     """A step of a tile whose columns are one number each, in vectors along the sum: all instructions count, those that
-    unpack or dequantise the vectors of a column as well."""
+    unpack or dequantise the vectors of a column as well; and multiply-adds, at the rate of their units."""
     return StepCost(
         held=held, spare=spare, most_vectors=STREAMS, padded=True, alike=1.0,
-        cycles=lambda rows, columns: rows * columns + rows + instructions * columns,
+        cycles=lambda rows, columns: max(
+            (rows * columns + rows + instructions * columns) / 2, OVERHEAD + rows * columns * rate
+        ),
         prefers=lambda rows, columns: (rows, columns),
     )  # fmt: skip
 
 
-def _unpacking_cost(spare: int) -> StepCost:
+def _unpacking_cost(spare: int, rate: float) -> StepCost:
     """The same of weights that are unpacked already, in L1, and of rows in L2."""
     return StepCost(
         spare=1 + spare, padded=True,
-        cycles=lambda rows, columns: OVERHEAD + max(rows * columns, rows + columns, LATENCY) / 2,
+        cycles=lambda rows, columns: (
+            OVERHEAD + max(rows * columns * rate, max(rows * columns, rows + columns, LATENCY) / 2)
+        ),
         prefers=lambda rows, columns: ((2 * rows + columns) / (rows * columns),),
     )  # fmt: skip
+
+
+def _multiply_cycles(order: StoredOrder, target: Target, spare: int) -> float:
+    """The cycles of a dot product that is one instruction: where its units take one a cycle, other units have the time
+    to unpack weights for each tile. Other products are counted as two a cycle."""
+    alone = order.group > 1 and not spare
+    return target.vector_bits / core_or_typical(target).multiply_bits if alone else TWO_A_CYCLE
 
 
 class UnpackedProduct:

@@ -93,6 +93,13 @@ def test_columns_that_l1_holds_whole_are_not_summed_in_parts(target):
     assert text.index('T.block("W_global")') < text.index('T.block("C_rf_init")')  # before the rows, not for each tile
 
 
+def test_tiles_unpack_their_own_weights_while_units_of_products_are_busy():
+    sch = Schedule(integer_rows(32, Weights(16, 2048)))
+    schedules.gemm(sch, "C", target="zen4", threads=1)
+    text = sch.mod.script()
+    assert text.index('T.block("C_rf_init")') < text.index('T.block("W_global")')
+
+
 @pytest.mark.parametrize("target", [AVX512_VNNI, NEON_DOTPROD], ids=["vnni", "neon"])
 def test_verify_of_weights_that_are_unpacked_in_parts(target):
     sch = Schedule(integer_rows(5, Weights(7, 256)))
