@@ -34,7 +34,8 @@ class Core:
     that share a last cache. all_l3, all_dram: bytes a cycle of such a cache, and of the memory of a socket, for all of
     its cores. removed: what llvm-mca does not read, as `occupies` has all of its cost. streams: arrays that are read at
     once where memory is read fastest. fetches_ahead: whether it reads one array at the rate of its memory by itself;
-    others stop at the ends of pages, unless instructions prefetch what follows."""
+    others stop at the ends of pages, unless instructions prefetch what follows. written: how often a written line
+    counts: once where what is written back has a way of its own, beside that of the lines which are read."""
 
     name: str
     model: str
@@ -54,6 +55,7 @@ class Core:
     removed: str = ""
     streams: int = 1
     fetches_ahead: bool = False
+    written: int = 2
 
     def last_cache(self, cpu: Target) -> int:
         """Bytes of the last cache: of this machine, or what servers of the kind have."""
@@ -75,6 +77,10 @@ class Core:
     def dram_rate(self, threads: int) -> float:
         """Bytes a cycle from memory of some threads together."""
         return min(threads * self.dram, max(self.all_dram, self.dram))
+
+    def written_to_memory(self, threads: int) -> int:
+        """How often a line counts that some threads write to memory: its channels have one way for both."""
+        return self.written if threads * self.dram < self.all_dram else 2
 
     def multiply_adds(self, dtype: str, cpu: Target) -> float:
         """The most multiply-adds of operands of a type in a cycle, by the best instruction of the CPU."""
@@ -118,8 +124,8 @@ loads, stores and conversions; masked moves and permutations of whole registers 
 
 # weights of 4 bits of one row, with and without prefetches: from L3 57 and 72 GB/s, from DRAM 24.7 and 26.3 (Zen 4)
 _ZEN4 = Core(
-    "znver4", "znver4", 6, 512, 64, 32, 20, 7, 32, 96, 8, 160, 105, {**_DOTS, **_WIDE_LOADS}, _WIDE_MEMORY,
-    fetches_ahead=True,
+    "znver4", "znver4", 6, 512, 64, 30, 20, 8, 32, 96, 8, 160, 105, {**_DOTS, **_WIDE_LOADS}, _WIDE_MEMORY,
+    fetches_ahead=True, written=1,
 )  # fmt: skip
 # LLVM's models of Ice Lake and Sapphire Rapids are of the client's cores, with one unit for 512 bits; the server's have
 # the two of Skylake

@@ -12,21 +12,26 @@ from math import log, prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Loop, enter_context, is_loop, loops_above, ops
+from tir_mlir.dialect.ir import Loop, defining_op, enter_context, is_loop, loops_above, ops
+from tir_mlir.dialect.ir.op_views import CallOp, ConstantOp, IfOp, LoadOp, StoreOp, isa
 from tir_mlir.prediction.executions import CodePiece
 
 _UNROLLED = 8
 """The most iterations of a loop of the program in one of its code."""
 _FACTOR = 2.0
 """How much the runs of a loop of code may differ from those of the loop of the program that it is taken to be."""
+_FEW = 0.001
+"""The part of the runs of a loop of the program that its partial tiles add, or leave, at most."""
 
 
 @dataclass(frozen=True, eq=False)
 class LoopNest:
-    """A loop and those around it that are loops in code, innermost first; the extent of a symbolic one is 0."""
+    """A loop and those around it that are loops in code, innermost first; the extent of a symbolic one is 0. fills:
+    whether it only stores a constant, which LLVM makes a call of `memset`."""
 
     names: tuple[str, ...]
     extents: tuple[int, ...]
+    fills: bool = False
 
     @property
     def runs(self) -> int:
@@ -40,8 +45,16 @@ def loop_nests(program: ir.Module) -> list[LoopNest]:
         for loop in (Loop(op) for op in ops(program.operation) if is_loop(op)):
             if _remains(loop):
                 around = [loop, *filter(_remains, loops_above(loop.op))]
-                found.append(LoopNest(tuple(x.name for x in around), tuple(x.const_extent or 0 for x in around)))
+                names, extents = tuple(x.name for x in around), tuple(x.const_extent or 0 for x in around)
+                found.append(LoopNest(names, extents, _fills(loop)))
         return found
+
+
+def _fills(loop: Loop) -> bool:
+    """Whether a loop does nothing but store constants."""
+    stored = [StoreOp(op).value for op in ops(loop.op) if isa(op, StoreOp)]
+    only = not any(isa(op, LoadOp, IfOp, CallOp) for op in ops(loop.op))
+    return only and bool(stored) and all(defining_op(value, ConstantOp) is not None for value in stored)
 
 
 def _remains(loop: Loop) -> bool:
@@ -53,13 +66,13 @@ def with_runs_of_nests(pieces: Sequence[CodePiece], nests: Sequence[LoopNest]) -
     program, as these: LLVM makes loops for full and partial tiles of one. So do those that a branch may skip. What has
     no trip count itself is taken to be the innermost loops of the program that no other code is."""
     own = [(piece, _nests_of(piece, nests)) for piece in pieces]
-    left = [nest for nest in _innermost(nests) if not any(nest in found for _, found in own)]
+    left = [nest for nest in _innermost(nests) if not nest.fills and not any(nest in found for _, found in own)]
     own = [(piece, found if piece.counted or not piece.loops else left) for piece, found in own]
     result = []
     for piece, found in own:
-        factor = _executed_part(piece, found, own) if piece.known else sum(_scale(nest, own) for nest in found)
-        result.append(replace(piece, executions=piece.executions * factor) if factor else piece)
-    return sorted(result, key=lambda piece: -piece.weight)
+        factor = _executed_part(piece, found, own) if piece.known else sum(_scale(nest, own) for nest in found) or 1.0
+        result.append(replace(piece, executions=piece.executions * factor))
+    return sorted((piece for piece in result if piece.weight), key=lambda piece: -piece.weight)
 
 
 _Owned = Sequence[tuple[CodePiece, Sequence[LoopNest]]]
@@ -87,16 +100,18 @@ def _scale(nest: LoopNest, own: _Owned) -> float:
 
 def _executed_part(piece: CodePiece, mine: Sequence[LoopNest], own: _Owned) -> float:
     """The part of its iterations that a piece under a branch has, where it and all code that may be of the same nests
-    would run more often than these; else 0."""
+    would run more often than these: none, if code that surely runs does all of them; else 1."""
     if piece.certain or not mine:
-        return 0.0
+        return 1.0
     near = [(other, nests) for other, nests in own if any(nest in mine for nest in nests)]
     runs = sum(nest.runs for nest in dict.fromkeys(nest for _, nests in near for nest in nests))
     sums = {True: 0.0, False: 0.0}
     for other, nests in near:
         sums[other.certain and other.known] += other.executions * max(_unroll_factor(nest, other) for nest in nests)
     left = runs - sums[True]
-    return left / sums[False] if 0 < left < sums[False] else 0.0
+    if abs(left) < _FEW * runs:
+        return 0.0
+    return left / sums[False] if 0 < left < sums[False] else 1.0
 
 
 def _innermost(nests: Sequence[LoopNest]) -> list[LoopNest]:

@@ -32,8 +32,6 @@ LINE = 64
 """Bytes of a line of a cache."""
 _ASSUMED = 64
 """Iterations of a loop with a symbolic extent, and elements of a symbolic dimension."""
-_WRITTEN_TWICE = 2
-"""A written line is read first, and written back."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,12 @@ def count_traffic(program: ir.Module, cpu: Target, core: Core, threads: int = 1)
     program = _with_final_buffers(program)
     share, caches = share_of_a_thread(program, threads), core.caches(threads)
     of_a_cache = share_of_a_thread(program, caches)
+    far = _Nests(core.last_cache(cpu), core.written_to_memory(threads))
     with enter_context():
         return [
-            _traffic("L2", share, cpu.l1, core.l2, core.l2),
-            _traffic("L3", share, cpu.l2, core.l3, core.l3_each(threads)),
-            _traffic("DRAM", of_a_cache, core.last_cache(cpu), core.dram, core.dram_rate(threads), caches),
+            _traffic("L2", share, _Nests(cpu.l1, core.written), core.l2, core.l2),
+            _traffic("L3", share, _Nests(cpu.l2, core.written), core.l3, core.l3_each(threads)),
+            _traffic("DRAM", of_a_cache, far, core.dram, core.dram_rate(threads), caches),
         ]
 
 
@@ -68,10 +67,11 @@ def _with_final_buffers(program: ir.Module) -> ir.Module:
         return found
 
 
-def _traffic(level: str, program: ir.Module, size: int, alone: float, shared: float, times: int = 1) -> MemoryTraffic:
-    """size: of the cache before the memory. alone, shared: the rates of one thread, and where threads share the work.
-    times: how often the work of threads is done in caches of the size."""
-    nests = _Nests(size)
+def _traffic(
+    level: str, program: ir.Module, nests: _Nests, alone: float, shared: float, times: int = 1
+) -> MemoryTraffic:
+    """nests: what the cache before the memory misses. alone, shared: the rates of one thread, and where threads share
+    the work. times: how often the work of threads is done in caches of the size."""
     missed = [nests.missed_by_function(func.op) for func in funcs(program)]
     serial, parallel = (sum(sums) for sums in zip((0.0, 0.0), *missed, strict=True))
     return MemoryTraffic(level, serial + times * parallel, serial / alone + times * parallel / shared)
@@ -80,8 +80,9 @@ def _traffic(level: str, program: ir.Module, size: int, alone: float, shared: fl
 class _Nests:
     """The misses of loop nests in a cache of a size."""
 
-    def __init__(self, size: int):
-        self._size = size
+    def __init__(self, size: int, written: int):
+        """written: how often a line that is written counts for what moves."""
+        self._size, self._written = size, written
 
     def missed_by_function(self, func: ir.Operation) -> tuple[float, float]:
         """Bytes that its nests without and with a parallel loop bring."""
@@ -96,14 +97,14 @@ class _Nests:
         """Bytes that an op brings from behind the cache each time that it runs."""
         loop = Loop(op)
         if any(self._line_bytes(op, op, free, 1) <= self._size for free in ((), (loop.var,))):
-            return self._line_bytes(op, op, (loop.var,), _WRITTEN_TWICE)
+            return self._line_bytes(op, op, (loop.var,), self._written)
         below = list(_children(op))
-        each = sum(map(self._miss_bytes, below)) if below else self._line_bytes(op, op, (), _WRITTEN_TWICE)
+        each = sum(map(self._miss_bytes, below)) if below else self._line_bytes(op, op, (), self._written)
         return (loop.const_extent or _ASSUMED) * each
 
     def _line_bytes(self, op: ir.Operation, top: ir.Operation, free: Sequence[ir.Value], written: int) -> float:
         """Bytes of the lines that a run of an op touches; of a loop without `free`, an iteration. written: how often
-        those count that it writes: once for the room that they take, `_WRITTEN_TWICE` for what moves."""
+        those count that it writes: once for the room that they take."""
         groups: dict[ir.Value, list[Access]] = {}
         for access in accesses(op):
             groups.setdefault(access.buffer, []).append(access)

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+from programs.products import product
+
+from tir_mlir import Schedule
 from tir_mlir.prediction.executions import CodePiece
-from tir_mlir.prediction.nests import LoopNest, name_of, with_runs_of_nests
+from tir_mlir.prediction.nests import LoopNest, loop_nests, name_of, with_runs_of_nests
 
 NESTS = [LoopNest(("k", "j", "i"), (288, 14, 11))]
 
@@ -37,6 +40,23 @@ def test_code_without_a_trip_count_is_the_loops_that_remain():
 def test_what_a_branch_may_skip_runs_what_is_left():
     _, part = with_runs_of_nests([piece(288, RUNS * 0.75, True), piece(96, RUNS / 2, True, certain=False)], NESTS)
     assert part.executions == RUNS / 4 / 3
+
+
+def test_what_a_branch_may_skip_does_not_run_where_other_code_has_all_iterations():
+    whole = piece(288, float(RUNS), True)
+    assert with_runs_of_nests([whole, piece(288, RUNS / 2, True, certain=False)], NESTS) == [whole]
+
+
+def test_code_without_a_trip_count_fills_no_buffer():
+    lost, copied = replace(piece(8, 10.0, False), counted=False), LoopNest(("y", "x"), (50, 3))
+    (found,) = with_runs_of_nests([lost], [LoopNest(("i", "j"), (4, 64), fills=True), copied])
+    assert found.executions == copied.runs
+
+
+def test_a_loop_that_stores_zeros_fills():
+    sch = Schedule(product(8, 8, 8))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    assert [nest.fills for nest in loop_nests(sch.mod.mlir)] == [True, True, False, False, False]
 
 
 def test_counted_code_is_of_the_loop_that_runs_as_often():
