@@ -1,10 +1,12 @@
-"""Schedule for chains of blocks that compute several elements at a time, such as stages of Fourier transforms."""
+"""Schedule for chains of blocks whose values are stored between them: those that compute several elements at a time,
+such as stages of Fourier transforms, and rows that are resized before means of them are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tir_mlir.dialect.analysis.accesses import touches
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import LoopHandle, Schedule
 from tir_mlir.schedule.info import BlockInfo
@@ -12,6 +14,7 @@ from tir_mlir.schedules.block_queries import (
     LARGE,
     block_handle,
     block_info,
+    block_view,
     extent_of,
     extents,
     is_copy,
@@ -22,7 +25,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.producers import Member, with_producers
 from tir_mlir.schedules.rows.transpose import SQUARE, transposition
-from tir_mlir.schedules.steps import all_or_nothing, parallelize
+from tir_mlir.schedules.steps import all_or_nothing, inline, parallelize
 from tir_mlir.target import Target, chosen
 from tir_mlir.target.work_cost import stream_cycles, worth_threads
 
@@ -43,16 +46,25 @@ def stages(
         for i, q: B[i, q], B[i, q + m] = ...   ->         for p: A[i, p], A[i, p + n] = ..., vectorized
                                                           for q: B[i, q], B[i, q + m] = ..., vectorized
 
-    A block before the last one stores several elements at a time, so that none inlines it. Each iter must be bound to
-    its own loop. fixed: producers that are not part of it. Raises ScheduleError for other chains, and for one whose
-    blocks share no rows.
+    A block before the last one stores several elements at a time, so that none inlines it, or gathers elements of which
+    several are read again, so that inlined it would gather more. Each iter must be bound to its own
+    loop. fixed: producers that are not part of it. Raises ScheduleError for other chains, and for one whose blocks
+    share no rows.
     """
     target = chosen(target)
     block = block_handle(sch, block)
     members = with_producers(sch, block, fixed)
-    last, loops = members[-1], loops_by_iter(sch, block)
-    if not any(num_stores(sch, m.block) > 1 for m in members[:-1]) or any(m.reduces for m in members):
-        raise ScheduleError(f'block "{last.info.name}" ends no chain of blocks that store several elements at a time')
+    last = members[-1]
+    several = any(num_stores(sch, m.block) > 1 for m in members[:-1])
+    gathered = [m for m in members[:-1] if _shares_gathered(sch, m, members)]
+    if not (several or gathered) or any(m.reduces for m in members):
+        raise ScheduleError(f'block "{last.info.name}" ends no chain of blocks that store or gather several elements')
+    for member in [
+        m for m in members[:-1] if not several and m not in gathered and not _is_read_again(sch, m, members)
+    ]:
+        inline(sch, member.block)
+    members, loops = with_producers(sch, block, fixed), loops_by_iter(sch, block)
+    last = members[-1]
     rows = [n for k, n in enumerate(loops, 1) if all(m.own_iters(list(loops)[:k]) for m in members)]
     if not rows or rows == list(loops):
         raise ScheduleError(f'the blocks of the chain that ends in "{last.info.name}" share no rows')
@@ -65,6 +77,26 @@ def stages(
         _vectorize(sch, member, {n: x for n, x in inner.items() if n not in own_rows}, target)
     moved = sum(num_instances(m.info) * num_stores(sch, m.block) * widest_bits(m.info) / 8 for m in members)
     parallelize(sch, outer, worth_threads(stream_cycles(moved), threads or target.cores))
+
+
+def _shares_gathered(sch: Schedule, member: Member, members: Sequence[Member]) -> bool:
+    """Whether a block reads elements at computed positions of rows, and would do so more often inlined.
+
+    for i, j: R[i, j] = X[i, p(j)] + X[i, q(j)]
+    for i, j: Y[i, j] = R[u(i), j] + R[v(i), j]
+    """
+    gathers = any(not r.axes[-1] and r.buffer.shape[-1] != 1 for r in member.info.reads if r.axes)
+    return gathers and _is_read_again(sch, member, members)
+
+
+def _is_read_again(sch: Schedule, member: Member, members: Sequence[Member]) -> bool:
+    """Whether others read elements more often than a block computes them."""
+    written = {touch.buffer for touch in touches(block_view(sch, member.block).op) if touch.is_write}
+    count = 0
+    for reader in members:
+        read = [t for t in touches(block_view(sch, reader.block).op) if not t.is_write and t.buffer in written]
+        count += len(read) * num_instances(reader.info)
+    return num_instances(member.info) < count
 
 
 def _vectorize(sch: Schedule, member: Member, loops: Mapping[str, LoopHandle], target: Target) -> None:

@@ -70,22 +70,19 @@ def resize2d(
 
 
 def _linear(x: te.Tensor, shape: te.Shape, coordinates: dict[int, _SourceCoordinate]) -> te.Tensor:
+    """A mean of two elements along the second axis, then of two of these along the first one: each row of the data is
+    resized once, which needs elements at uneven distances; rows of the result are means of whole rows."""
     wide = wide_type(x.dtype)
     (h, high), (w, broad) = coordinates.items()
 
-    def element(*i: te.Expr) -> te.Expr:
-        def pixel(y: te.Expr, z: te.Expr) -> te.Expr:
-            index = list(i)
-            index[h], index[w] = y, z
-            return as_type(x(*index), x.dtype, wide)
+    def mean(data: te.Tensor, axis: int, along: _SourceCoordinate, i: Sequence[te.Expr]) -> te.Expr:
+        first, second, far = along.linear_neighbors(i[axis], wide)
+        near, other = (as_type(data(*i[:axis], at, *i[axis + 1 :]), data.dtype, wide) for at in (first, second))
+        return near * (constant(1, wide) - far) + other * far
 
-        (y0, y1, fy), (z0, z1, fz) = high.linear_neighbors(i[h], wide), broad.linear_neighbors(i[w], wide)
-        unit = constant(1, wide)
-        above = pixel(y0, z0) * (unit - fz) + pixel(y0, z1) * fz
-        below = pixel(y1, z0) * (unit - fz) + pixel(y1, z1) * fz
-        return as_type(above * (unit - fy) + below * fy, wide, x.dtype)
-
-    return te.compute(shape, element, name="T_resize")
+    resized_rows = tuple(broad.m if a == w else n for a, n in enumerate(x.shape))
+    rows = te.compute(resized_rows, lambda *i: mean(x, w, broad, i), name="T_resize_rows")
+    return te.compute(shape, lambda *i: as_type(mean(rows, h, high, i), wide, x.dtype), name="T_resize")
 
 
 class _SourceCoordinate:
