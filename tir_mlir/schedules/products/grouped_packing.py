@@ -187,10 +187,14 @@ def copy_groups(sch: Schedule, packed: BlockHandle, what: Contraction, width: in
     k_0, k_1 = sch.split(loops[k], [None, group])
     in_rows = what.right.axes[-1] == n
     first, second = (k_0, j_0) if in_rows else (j_0, k_0)
-    sch.reorder(first, second, k_1, j_1)
-    sch.unroll(k_1)  # the rows of a group, interleaved in registers
-    if in_rows or _is_full(what, n, width):
-        sch.vectorize(j_1)
+    if not in_rows and group > 1 and _is_full(what, k, group):  # each is adjacent in what is read: it is moved as one
+        sch.reorder(first, second, j_1, k_1)
+        sch.vectorize(k_1)
+    else:
+        sch.reorder(first, second, k_1, j_1)
+        sch.unroll(k_1)  # the rows of a group, interleaved in registers
+        if in_rows or _is_full(what, n, width):
+            sch.vectorize(j_1)
     if threads > 1:
         sch.parallel(first)
 
