@@ -79,6 +79,10 @@ class TensorIntrin:
                 raise IntrinError(f'"{name}": {fault}')
         _known[name] = intrinsic
 
+    def register_again(self) -> None:
+        """Be the intrinsic of its name, as when it was registered, whatever was registered since."""
+        _known[self.name] = self
+
     @staticmethod
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
         """The intrinsic of a name. Unknown: None with `allow_missing`, else IntrinError with similar names."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir import target
 from tir_mlir.accel.instruction import Cycles, MachineInstruction
@@ -84,6 +84,20 @@ class Machine(AnyTarget):
             raise IntrinError(f"machine {self.name}: cores is a positive number, not {short_repr(self.cores)}")
         if not isinstance(self.host_macs, int | float) or not self.host_macs > 0:
             raise IntrinError(f"machine {self.name}: host_macs is a positive number, not {short_repr(self.host_macs)}")
+
+    def copy(self) -> Machine:
+        """A machine of the same description, to which more may be added. Its intrinsics are those of their names
+        again: another machine of this name may have registered others."""
+        duplicate = replace(self)
+        for mine, others in zip(duplicate._parts(), self._parts(), strict=True):
+            mine.update(others)
+        for instruction in self.instructions.values():
+            if instruction.intrinsic is not None:
+                instruction.intrinsic.register_again()
+        return duplicate
+
+    def _parts(self) -> tuple[dict[str, Any], ...]:
+        return self.spaces, self.units, self.registers, self.instructions
 
     def memory(
         self,
@@ -336,7 +350,7 @@ class Machine(AnyTarget):
 
     def _check_new(self, name: str, what: str) -> None:
         _check_word(name, what)
-        for kind in (self.spaces, self.units, self.registers, self.instructions):
+        for kind in self._parts():
             if name in kind:
                 raise IntrinError(f"machine {self.name} has something called {name} already")
 

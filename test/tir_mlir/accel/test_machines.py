@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mlir import ir
 from programs.products import widened
 from programs.vta_product import schedule_vta
 
 from tir_mlir import accel, build
 from tir_mlir.accel import machines
+from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.library import Library
 
 MACHINES = {
@@ -78,3 +81,28 @@ def test_vta_loops_over_rows_and_blocks(m: int, n: int, k: int, rows: int, block
     sums = a.astype(np.int32) @ b.T.astype(np.int32)
     np.testing.assert_array_equal(c.reshape(m, n), np.clip(sums >> 8, 0, 127))
     assert sch.verify()
+
+
+def test_a_machine_is_described_once_a_process() -> None:
+    first, second = machines.gemmini(), machines.gemmini()
+    assert first.instructions == second.instructions
+    assert first.instructions != machines.gemmini(latency=7).instructions
+
+
+def test_what_is_added_to_a_machine_is_not_in_the_next_one() -> None:
+    first = machines.npu()
+    first.unit("more")
+    assert "more" not in machines.npu().units
+
+
+def test_another_machine_of_the_name_does_not_change_the_intrinsics_of_a_ready_one() -> None:
+    machine = machines.gemmini()
+    TensorIntrin.register("gemmini.mvin", *_parts(TensorIntrin.get("gemmini.zero")), override=True)
+    assert TensorIntrin.get("gemmini.mvin") != machine.instructions["mvin"].intrinsic
+    assert machines.gemmini().instructions["mvin"].intrinsic == TensorIntrin.get("gemmini.mvin")
+
+
+def _parts(intrinsic: TensorIntrin | None) -> tuple[ir.Module, ir.Module]:
+    assert intrinsic is not None
+    with enter_context():
+        return ir.Module.parse(intrinsic.desc), ir.Module.parse(intrinsic.impl)

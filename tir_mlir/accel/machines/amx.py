@@ -11,6 +11,7 @@ and bytes of a row, and zeros all: here tiles are whole, and it is issued once.
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.machines.memoize_machine import memoize_machine
 from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, Register, between
 from tir_mlir.script import tir as T
 
@@ -29,6 +30,7 @@ static inline void amx_configure(int palette, int rows, int bytes)
 }"""
 
 
+@memoize_machine
 def amx() -> Machine:
     """The machine, with the products of bytes. The CPU has to permit the use of tiles before (Linux: arch_prctl)."""
     m = Machine("amx", header=_HEADER)

@@ -10,10 +10,12 @@ there; bit 29 reads 32 bits. A copy from address 0 writes zeros; with a stride o
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.machines.memoize_machine import memoize_machine
 from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, Register, between, upto
 from tir_mlir.script import tir as T
 
 
+@memoize_machine
 def gemmini(latency: int = 100) -> Machine:
     """The machine in its default configuration. latency: of the memory of the CPU, in cycles."""
     m = Machine("gemmini", header='#include "include/gemmini.h"')

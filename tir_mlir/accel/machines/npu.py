@@ -6,10 +6,12 @@ CPU waits for the channels, and for the product, where a row is used again."""
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.machines.memoize_machine import memoize_machine
 from tir_mlir.accel.operands import MemorySpace, upto
 from tir_mlir.script import tir as T
 
 
+@memoize_machine
 def npu(cores: int = 2, latency: int = 200) -> Machine:
     """The machine. latency: of the memory of the CPU, in cycles."""
     m = Machine("npu", header='#include "npu.h"', cores=cores)

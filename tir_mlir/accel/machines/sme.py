@@ -10,6 +10,7 @@ ZA are of a function, by its attributes: C has no call for them.
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.machines.memoize_machine import memoize_machine
 from tir_mlir.accel.operands import MemorySpace, Register, upto
 from tir_mlir.script import tir as T
 
@@ -21,6 +22,7 @@ _STORE = (
 )
 
 
+@memoize_machine
 def sme(svl: int = 512) -> Machine:
     """The machine. svl: bits of a streaming vector; 512 as Apple's M4 has, or another power of two from 128 on."""
     side = svl // 32

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.machines.memoize_machine import memoize_machine
 from tir_mlir.script import tir as T
 
 
+@memoize_machine
 def tmm16(rows: int = 256) -> Machine:
     """The machine whose instructions the course writes as `accel_fill_zero`, `accel_tmm_add` and `accel_dma_copy`.
 

@@ -12,10 +12,12 @@ before or behind its own, and put one there. The CPU waits for FINISH, which is 
 from __future__ import annotations
 
 from tir_mlir.accel.machine import Machine
+from tir_mlir.accel.machines.memoize_machine import memoize_machine
 from tir_mlir.accel.operands import ExecutionUnit, MemorySpace, between, upto
 from tir_mlir.script import tir as T
 
 
+@memoize_machine
 def vta(latency: int = 100) -> Machine:
     """The machine in its default configuration: blocks of 16, of int8 and int32. latency: of the memory of the CPU, in
     cycles."""
