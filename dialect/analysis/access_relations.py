@@ -23,7 +23,12 @@ class AccessRelation:
     each iteration has its own copy."""
 
     access: Access
-    dom: Domain
+    known: Domain | None = None
+
+    @cached_property
+    def dom(self) -> Domain:
+        """The iterations. Not eager: most questions about accesses were asked before, and need none."""
+        return access_domain(self.access) if self.known is None else self.known
 
     @cached_property
     def relation(self) -> isl.Map:
@@ -124,7 +129,7 @@ def relations_of(root: ir.Operation, *buffers: ir.Value) -> list[AccessRelation]
 
 def relation_of(access: Access) -> AccessRelation:
     """The relation of one access."""
-    return AccessRelation(access, access_domain(access))
+    return AccessRelation(access)
 
 
 def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:

@@ -44,9 +44,9 @@ from tir_mlir.dialect.ir.op_traits import (
     INTEGER_RING,
     NO_ACCESS,
     accessed_memref,
+    has_no_memref,
     index_operands,
     stored_value,
-    takes_no_memref,
 )
 from tir_mlir.dialect.ir.op_views import (
     AddIOp,
@@ -73,7 +73,7 @@ READ, WRITE = "read", "write"
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
-@dataclass(unsafe_hash=True, slots=True)
+@dataclass(slots=True)
 class Access:
     """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or allocation; views are resolved).
 
@@ -89,6 +89,9 @@ class Access:
     extents: tuple[Index, ...]
     exact: bool = True
     parts: tuple[Index, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash((self.op, self.kind))  # few have both in common, and caches ask often
 
     @property
     def is_write(self) -> bool:
@@ -130,7 +133,7 @@ def touches(root: ir.Operation) -> list[Touch]:
             result.append(
                 Touch(op, _resolve_access_views(accessed_memref(op)), READ if name in LoadOp.names else WRITE)
             )
-        elif not takes_no_memref(name):
+        elif not has_no_memref(op):
             result += [Touch(op, a.buffer, a.kind) for a in accesses_of_op(op)]
     return result
 
@@ -140,7 +143,7 @@ def accesses(root: ir.Operation) -> list[Access]:
     """All accesses of `root` and its nested ops, in program order."""
     result: list[Access] = []
     for op in ops(root):
-        if not takes_no_memref(op.name):
+        if not has_no_memref(op):
             result += accesses_of_op(op)
     return result
 

@@ -20,7 +20,7 @@ from tir_mlir.dialect.ir.op_traits import (
     FOLDED,
     MEMREF_OPERAND,
     NO_ACCESS,
-    takes_no_memref,
+    has_no_memref,
 )
 from tir_mlir.dialect.ir.op_views import (
     AffineAccessOp,
@@ -138,13 +138,16 @@ def is_head(op: ir.Operation) -> bool:
 def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
     """The parameters and allocations outside an op that are used in it, and whether they may be written."""
     result: dict[ir.Value, bool] = {}
+    roots: dict[ir.Value, ir.Value | None] = {}  # None: not a buffer
     for op in ops(top):
-        name = op.name
-        if takes_no_memref(name):
+        if has_no_memref(op):
             continue
+        name = op.name
         for value in [op.operands[MEMREF_OPERAND[name]]] if name in AffineAccessOp.names else op.operands:
-            if isinstance(value.type, ir.MemRefType):
-                root = Buffer(value).root.value
+            if value not in roots:
+                roots[value] = Buffer(value).root.value if isinstance(value.type, ir.MemRefType) else None
+            root = roots[value]
+            if root is not None:
                 result[root] = result.get(root, False) or name not in ReadOp.names
     return result
 

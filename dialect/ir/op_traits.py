@@ -129,6 +129,15 @@ def takes_no_memref(name: str) -> bool:
     return name in views.IfOp.names or (name in views.AffineOp.names and other)
 
 
+_CARRIERS = views.CountedLoopOp.names | views.YieldOp.names
+
+
+def has_no_memref(op: ir.Operation) -> bool:
+    """Whether an op has no memref operand by its name, or because it is a loop, or the end of one, without operands."""
+    name = op.name
+    return takes_no_memref(name) or (name in _CARRIERS and not len(op.operands))
+
+
 _HARMLESS = NO_ACCESS | _PURE | _with(_T.FREE) | {
     *names_of(views.ReadOp, views.LoopLikeOp, views.IfOp, views.YieldOp)
 }  # fmt: skip
