@@ -468,7 +468,7 @@ def changed_nests(journal: StepJournal) -> ChangedNests | None:
     affected = dict.fromkeys(changed.nests)
     for buffer, written in shared.items():
         if written or not isinstance(buffer.owner, ir.Block):  # a parameter that none of them writes is as before
-            affected.update(dict.fromkeys(users(buffer)))
+            affected |= dict.fromkeys(users(buffer))
     changed.affected = list(affected)
     old_ids = [n for nest in journal.touched.values() for n in nest.labels]
     changed.lost = frozenset(n for n in old_ids if not any(n in c.index for c in changed.contents))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 
 from mlir import ir
@@ -84,7 +84,11 @@ def loops_behind(nest: Sequence[Loop], values: Set[ir.Value]) -> list[Loop]:
 
 def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
     """The outermost blocks inside a loop, block or function, in program order (init regions are not entered)."""
-    top = op.operation
+    return [Block(o) for o in _outermost_blocks(op.operation, with_init)]
+
+
+@cache_while_frozen
+def _outermost_blocks(top: ir.Operation, with_init: bool) -> list[ir.Operation]:
     blocks: list[ir.Operation] = []
 
     def look(inner: ir.Operation) -> ir.WalkResult:
@@ -95,7 +99,7 @@ def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
         return _SKIP if name in AffineIfOp.names and not with_init and is_init(inner) and inner != top else _ADVANCE
 
     visit(top, look)
-    return [Block(o) for o in blocks]
+    return blocks
 
 
 def all_blocks(root: ir.Operation) -> list[Block]:
@@ -297,24 +301,30 @@ def held_module(program: object) -> ir.Module | None:
 # --- uses of buffers --------------------------------------------------------------------------------------------------
 
 
-def users(buffer: ir.Value) -> Iterator[ir.Operation]:
+@cache_while_frozen
+def users(buffer: ir.Value) -> list[ir.Operation]:
     """The ops in the body of a function that use a buffer, or a view of it, inside or directly. In no order."""
+    found: dict[ir.Operation, None] = {}
+    tops: dict[ir.Operation | None, ir.Operation] = {}  # by the op around: most uses share it with others
     for use in buffer.uses:
         owner = use.owner.operation
-        yield top_of(owner)
+        parent = owner.parent
+        around = None if parent is None else parent.operation
+        top = tops.get(around)
+        if top is None:
+            top = top_of(owner)
+            if top != owner:
+                tops[around] = top
+        found[top] = None
         for result in owner.results:
             if isinstance(result.type, ir.MemRefType):
-                yield from users(result)
+                found.update(dict.fromkeys(users(result)))
+    return list(found)
 
 
 def nests_using(buffers: Iterable[ir.Value]) -> list[ir.Operation]:
     """The ops in the body of a function that use one of the buffers, in program order."""
-    nests: list[ir.Operation] = []
-    for buffer in buffers:
-        for top in users(buffer):
-            if top not in nests:
-                nests.append(top)
-    return _in_order(nests)
+    return _in_order(list(dict.fromkeys(top for buffer in buffers for top in users(buffer))))
 
 
 def _in_order(tops: list[ir.Operation]) -> list[ir.Operation]:

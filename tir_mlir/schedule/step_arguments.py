@@ -91,7 +91,9 @@ def _fit_argument(primitive: Primitive, parameter: inspect.Parameter, value: obj
 
 def _is_endless(value: object) -> bool:
     """Whether lists and dictionaries are nested deeper than 40."""
-    level: list[object] = [value] if is_list(value) or is_dict(value) else []
+    if not is_list(value) and not is_dict(value):
+        return False
+    level: list[object] = [value]
     for _ in range(40):
         inner = [i for v in level for i in (v.values() if is_dict(v) else v if is_list(v) else ())]
         level = list({id(i): i for i in inner}.values())  # without duplicates: a list may occur many times
