@@ -82,19 +82,22 @@ def nest_key_in(body: ir.Block) -> NestKey | None:
     outer = nest_key_in(op.block) if name not in ModuleOp.names else None
     if outer is None:
         return None
-    attributes = op.attributes
     keys = _LOOP if name in AffineForOp.names else _BLOCK if is_block(op) else ()
     is_if = name in AffineIfOp.names
     if is_if:
-        op_key = (attributes["condition"], body == op.regions[0].blocks[0])
-    else:
+        op_key = (op.attributes["condition"], body == op.regions[0].blocks[0])
+    elif keys:
+        attributes = op.attributes
         op_key = (name, *[attributes[k] for k in keys])
+    else:
+        op_key = (name,)
     mapped = outer.attribute_key(op_key, op.operands) if keys or is_if else op_key
     if mapped is None:
         return None
-    arguments = body.arguments if keys else ()
-    count = len(outer.origins)
-    positions = outer.origins | {value: count + n for n, value in enumerate(arguments)}
+    positions = outer.origins
+    if keys:
+        count = len(positions)
+        positions = positions | {value: count + n for n, value in enumerate(body.arguments)}
     return NestKey(_number((outer.number, mapped)), positions)
 
 

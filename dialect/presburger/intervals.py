@@ -186,13 +186,14 @@ def body_ranges(op: ir.Operation) -> ValueRanges:
     is_for = op.name in AffineForOp.names
     if not is_for and not is_block(op):
         return outer
-    box = dict(outer)
+    box, facts = dict(outer), op.attributes
     if is_for:
-        low, high = attrs.map_of(op.attributes["lowerBoundMap"]), attrs.map_of(op.attributes["upperBoundMap"])
-        operand_ranges = tuple(known_range(v, box) for v in op.operands)
-        box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, operand_ranges)
+        operands = op.operands
+        operand_ranges = tuple([known_range(v, box) for v in operands]) if len(operands) else ()
+        bounds = _loop_range(facts["lowerBoundMap"], facts["upperBoundMap"], operand_ranges)
+        box[op.regions[0].blocks[0].arguments[0]] = bounds
     else:
-        ranges = _iter_ranges(attrs.map_of(op.attributes[attrs.MIN]), attrs.map_of(op.attributes[attrs.EXTENT]))
+        ranges = _iter_ranges(facts[attrs.MIN], facts[attrs.EXTENT])
         if ranges is not None:
             box.update(zip(op.regions[0].blocks[0].arguments, ranges, strict=False))  # without iters: a dummy argument
             return box
@@ -203,10 +204,10 @@ def body_ranges(op: ir.Operation) -> ValueRanges:
 
 
 @lru_cache(maxsize=ENTRIES)
-def _iter_ranges(mins: ir.AffineMap, extents: ir.AffineMap) -> tuple[Range, ...] | None:
+def _iter_ranges(mins: ir.Attribute, extents: ir.Attribute) -> tuple[Range, ...] | None:
     """The ranges of the iters of a block with a constant domain; None for any other."""
-    lows = [constant_of(e) for e in mins.results]
-    counts = [constant_of(e) for e in extents.results]
+    lows = [constant_of(e) for e in attrs.map_of(mins).results]
+    counts = [constant_of(e) for e in attrs.map_of(extents).results]
     if None in lows or None in counts:
         return None
     return tuple((low, low + count - 1) for low, count in zip(lows, counts, strict=True))  # type: ignore[operator]
@@ -214,9 +215,10 @@ def _iter_ranges(mins: ir.AffineMap, extents: ir.AffineMap) -> tuple[Range, ...]
 
 @lru_cache(maxsize=ENTRIES)
 def _loop_range(
-    low: ir.AffineMap, high: ir.AffineMap, operand_ranges: tuple[tuple[Bound, Bound], ...]
+    lower: ir.Attribute, upper: ir.Attribute, operand_ranges: tuple[tuple[Bound, Bound], ...]
 ) -> tuple[Bound, Bound]:
-    """The range of a loop variable, from the ranges of its bounds' operands."""
+    """The range of a loop variable, from the maps of its bounds and the ranges of their operands."""
+    low, high = attrs.map_of(lower), attrs.map_of(upper)
     cut = low.n_inputs
     lows = [expr_interval(e, operand_ranges[:cut])[0] for e in over_dims(low)]
     highs = [expr_interval(e, operand_ranges[cut:])[1] for e in over_dims(high)]
@@ -296,11 +298,12 @@ def only_positive(expr: ir.AffineExpr) -> bool:
 def constant_bounds(loop: ir.Operation) -> tuple[int, int] | None:
     """The first and last value of a loop with constant bounds (last < first: it is empty); else None."""
     facts = loop.attributes
-    return _constant_bounds(attrs.map_of(facts["lowerBoundMap"]), attrs.map_of(facts["upperBoundMap"]))
+    return _constant_bounds(facts["lowerBoundMap"], facts["upperBoundMap"])
 
 
 @lru_cache(maxsize=ENTRIES)
-def _constant_bounds(low: ir.AffineMap, high: ir.AffineMap) -> tuple[int, int] | None:
+def _constant_bounds(lower: ir.Attribute, upper: ir.Attribute) -> tuple[int, int] | None:
+    low, high = attrs.map_of(lower), attrs.map_of(upper)
     if len(low.results) != 1 or len(high.results) != 1:
         return None
     first, end = constant_of(over_dims(low)[0]), constant_of(over_dims(high)[0])

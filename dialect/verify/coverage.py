@@ -10,6 +10,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, footprint, surely_unwritten
+from tir_mlir.dialect.analysis.access_relations import structural_key
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
@@ -36,11 +37,12 @@ from tir_mlir.dialect.ir import (
     is_symbol,
     loops_above,
     ops,
+    parent_op,
     parents,
     symbol_name,
     users,
 )
-from tir_mlir.dialect.ir.op_views import AffineForOp, AffineLoadOp, AffineParallelOp, AllocLikeOp, BodyOp, isa
+from tir_mlir.dialect.ir.op_views import AffineForOp, AffineLoadOp, AffineParallelOp, AllocLikeOp, BodyOp, FuncOp, isa
 from tir_mlir.dialect.presburger import (
     Domain,
     constraint_set,
@@ -179,9 +181,22 @@ def covers(block: Block) -> bool:
 
 def _fills_domain(block: Block) -> bool:
     """Whether loops with constant bounds obviously visit every point of a constant domain. Cheaper than its key."""
-    bounds = {lp.var: intervals.constant_bounds(lp.op) for lp in _loops_around(block)}
-    runs = all(ends is not None and ends[0] <= ends[1] for ends in bounds.values())
-    return runs and block.where is None and fills_constant_domain(block.op, bounds)
+    bounds = _loop_bounds(parent_op(block.op)) if block.where is None else None
+    return bounds is not None and fills_constant_domain(block.op, bounds)
+
+
+@cache_while_frozen
+def _loop_bounds(op: ir.Operation) -> dict[ir.Value, tuple[int, int]] | None:
+    """The bounds of an op, if it is a loop, and of the loops around it, up to a block with iters; None if one has no
+    constant bounds or no iteration."""
+    name = op.name
+    if name in FuncOp.names or (name in AffineParallelOp.names and is_block(op) and Block(op).has_iters):
+        return {}
+    outer = _loop_bounds(parent_op(op))
+    if outer is None or name not in AffineForOp.names:
+        return outer
+    ends = intervals.constant_bounds(op)
+    return None if ends is None or ends[0] > ends[1] else outer | {Loop(op).var: ends}
 
 
 @cache_by_structure(_domain_key)
@@ -411,12 +426,24 @@ def _unwritten(func: Func, reads: Sequence[Access], writes: Sequence[Access]) ->
         return read.range().subtract(written.range())
 
 
+def _flow_key(_func: Func, reads: Sequence[Access], writes: Sequence[Access]) -> Hashable | None:
+    """What determines the elements that accesses to one buffer read and write."""
+    keys = [frozenset(structural_key(a) for a in group) for group in (reads, writes)]
+    return None if any(None in key for key in keys) else (Buffer(reads[0].buffer).rank, *keys)
+
+
+@cache_by_structure(_flow_key)
+def _writes_all(func: Func, reads: Sequence[Access], writes: Sequence[Access]) -> bool:
+    """Whether every element that is read is written."""
+    return _unwritten(func, reads, writes).is_empty()
+
+
 def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
     buffer_accesses = accesses_to(buffer, func.op)
     reads, writes = [a for a in buffer_accesses if not a.is_write], [a for a in buffer_accesses if a.is_write]
     if not reads or not all(a.exact for a in writes):
         return
-    if _unwritten(func, reads, writes).is_empty():
+    if _writes_all(func, reads, writes):
         return
     name = Buffer(buffer).name
     certain = [a for a in reads if not doubt(a)]
@@ -443,7 +470,7 @@ def written_before_read(func: Func) -> None:
     for op in ops(func.op):
         if isa(op, AllocLikeOp):
             buffer = op.results[0]
-            buffer_accesses = [a for top in dict.fromkeys(users(buffer)) for a in accesses(top) if a.buffer == buffer]
+            buffer_accesses = [a for top in users(buffer) for a in accesses(top) if a.buffer == buffer]
             reads = [a for a in buffer_accesses if not a.is_write and isa(a.op, AffineLoadOp)]
             if reads and not _filled_before(reads, [a for a in buffer_accesses if a.is_write]):
                 _check_flow(func, buffer, any(a.is_write for a in buffer_accesses))

@@ -41,9 +41,10 @@ from tir_mlir.dialect.ir import (
     freeze_modules,
     funcs,
     is_block,
+    is_loop,
     ops,
     over_dims,
-    parent_op,
+    owner_op,
     parents,
 )
 from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND
@@ -366,15 +367,16 @@ def block_shape(op: ir.Operation) -> None:
 
 def isolation(op: ir.Operation) -> None:
     """Check that a block with iters uses no loop variable from outside it."""
-    for use in op.regions[0].blocks[0].arguments[0].uses:
-        user = use.owner.operation
-        around = parent_op(user)
-        while around != op:
-            if around.name in AffineParallelOp.names and is_block(around) and Block(around).has_iters:
-                name, loop = Block(around).name, Loop(op).name
-                text = f'block "{name}" uses the loop variable {loop} of a loop around it; bind it to an iter'
+    if not Block(op).has_iters:
+        return
+    outside = intervals.enclosing_ranges(op)
+    for user in ops(op)[1:]:
+        for value in user.operands:
+            if value in outside and is_loop(owner_op(value)):
+                inner = next(Block(p) for p in parents(user) if is_block(p) and Block(p).has_iters)
+                loop = Loop(owner_op(value)).name
+                text = f'block "{inner.name}" uses the loop variable {loop} of a loop around it; bind it to an iter'
                 fail(user, "isolation", text)
-            around = parent_op(around)
 
 
 def init_first(op: ir.Operation) -> None:
@@ -415,8 +417,8 @@ def init_first(op: ir.Operation) -> None:
 
 
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
-    "affine.for": (loop_shape, isolation),
-    "affine.parallel": (block_shape, declared_regions),
+    "affine.for": (loop_shape,),
+    "affine.parallel": (isolation, block_shape, declared_regions),
     "func.func": (sizes,),
     "func.call": (program_call,),
     "memref.alloc": (sizes,),
