@@ -40,6 +40,7 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import has_no_memref
 from tir_mlir.dialect.ir.op_views import AffineForOp, LoadOp, ScfIfOp, isa
 from tir_mlir.passes.schedule.legality.parameter_order import keeps_order, parameter_accesses
 from tir_mlir.passes.schedule.registry import PRIMITIVES, refuse
@@ -215,30 +216,30 @@ class _IndexTypes:
     def __init__(self, first: int):
         self.first = first
         self.loops: list[Loop] = []
-        self.new: set[ir.Value] = set()  # variables of new loops
+        self.new: dict[ir.Value, Loop] = {}  # new loops by their variables
         self.blocks: list[Block] = []
         self.wide: set[ir.Value] = set()
         self.indices: set[ir.Value] = set()  # of buffers with a shape of int64
+        self.declared: dict[ir.Value, bool] = {}  # whether a value is declared as int64
+        self.shapes: dict[ir.Value, bool] = {}  # whether it is a buffer with a shape of int64
 
     def add(self, op: ir.Operation) -> None:
         if is_loop(op):
             self.loops.append(loop := Loop(op))
             if self._is_new(loop):
-                self.new.add(loop.var)
+                self.new[loop.var] = loop
         elif is_block(op):
             self.blocks.append(Block(op))
-        else:
-            buffers = [v for v in (*op.operands, *op.results) if isinstance(v.type, ir.MemRefType)]
-            if any(_has_wide_shape(v) for v in buffers):
-                self.indices.update(_leaves(v for v in op.operands if isinstance(v.type, ir.IndexType)))
+        elif not has_no_memref(op) and any(map(self._has_wide_shape, (*op.operands, *op.results))):
+            self.indices.update(_leaves(v for v in op.operands if isinstance(v.type, ir.IndexType)))
 
     def propagate(self) -> bool:
         """Add the variables whose type follows from those found so far; False if there are none."""
         old_count = len(self.wide)
-        for loop in self.loops:
+        for variable, loop in self.new.items():
             bounds = (v for bound in (*loop.lowers, *loop.uppers) for v in bound.values)
-            if self._is_new(loop) and (loop.var in self.indices or any(map(self._is_wide, bounds))):
-                self.wide.add(loop.var)
+            if variable in self.indices or any(map(self._is_wide, bounds)):
+                self.wide.add(variable)
         for block in self.blocks:
             self._propagate_block(block)
         return len(self.wide) > old_count
@@ -256,7 +257,15 @@ class _IndexTypes:
         return view.id >= self.first
 
     def _is_wide(self, value: ir.Value) -> bool:
-        return value in self.wide or attrs.is_wide(value)
+        if value not in self.declared:
+            self.declared[value] = attrs.is_wide(value)
+        return self.declared[value] or value in self.wide
+
+    def _has_wide_shape(self, value: ir.Value) -> bool:
+        if value not in self.shapes:
+            is_buffer = isinstance(value.type, ir.MemRefType)
+            self.shapes[value] = is_buffer and Buffer(value).root.attributes.get(attrs.EXTENT_DTYPE) == attrs.WIDE
+        return self.shapes[value]
 
     def declarations(self) -> list[Declaration]:
         """The attributes to set."""
@@ -267,10 +276,6 @@ class _IndexTypes:
             if len(names) > len(attrs.get(block.op, attrs.DTYPES, {})):
                 changes.append((block.op, attrs.DTYPES, names))
         return changes
-
-
-def _has_wide_shape(value: ir.Value) -> bool:
-    return Buffer(value).root.attributes.get(attrs.EXTENT_DTYPE) == attrs.WIDE
 
 
 def _leaves(values: Iterable[ir.Value]) -> set[ir.Value]:

@@ -11,6 +11,7 @@ from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import Block, Loop, funcs, is_block, is_loop, walk
+from tir_mlir.passes.schedule.legality import every_step
 
 CHAIN = """
 @T.prim_func
@@ -187,3 +188,13 @@ def test_created_loops_and_iters_are_of_int64(name: str):
     reads_back(sch)
     assert types(Schedule(parse(text))) == types(sch)
     assert sch.verify()
+
+
+def test_each_value_is_looked_at_once_a_step(monkeypatch):
+    looked = []
+    sch = Schedule(parse(CHAIN))
+    monkeypatch.setattr(
+        every_step.attrs, "is_wide", lambda value, ask=every_step.attrs.is_wide: looked.append(value) or ask(value)
+    )
+    every_step.index_types([top for f in funcs(sch.mod.mlir) for top in f.body_ops()], 10**6)
+    assert looked and len(looked) == len(set(looked))
