@@ -46,6 +46,12 @@ def give_reasons(sch: Schedule, name: str, reasons: Sequence[str]) -> None:
     sch.executor.reasons += [f"{name}: {reason}" for reason in reasons]
 
 
+def put_in_order(sch: Schedule, loops: dict[str, LoopHandle], axes: Sequence[str]) -> None:
+    """Reorder all loops of a nest, given from outer to inner by axis, unless they have the order of the axes."""
+    if list(loops) != list(axes):
+        sch.reorder(*(loops[a] for a in axes))
+
+
 CHUNKS_PER_THREAD = 4
 """The number of iterations per thread at which load imbalance is negligible."""
 

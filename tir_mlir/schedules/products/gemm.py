@@ -33,7 +33,6 @@ from tir_mlir.schedules.products.gemm_panels import (
     few_rows_panels,
     near_rows,
     panels,
-    sharing_rows,
 )
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packing import (
@@ -48,6 +47,7 @@ from tir_mlir.schedules.products.row_versions import (
     MOST_THIN,
     SUMMED,
     THIN,
+    gemm_by_columns,
     reads_in_place,
     shared_thin_gemm,
     sums_in_place,
@@ -79,8 +79,6 @@ PANEL_ROWS = 48
 """The number of rows from which on packing a panel of few vectors, whose rows are far apart, takes little time."""
 NEAR = 8
 """The part of L3 that a left operand may fill to be read from there by each panel, not packed by blocks."""
-COLUMNS_PER_THREAD = 2
-"""The maximum number of panels of columns per thread at which it is rows that threads share."""
 
 
 @all_or_nothing
@@ -296,27 +294,13 @@ def _gemm_by_sums(
     wide = panels(what, target, threads)
     if free:
         _tiled_gemm(sch, block, what, target, threads, free)
-    elif what.extent(what.k) is not None:
-        _gemm_by_columns(sch, block, what, wide, target, threads)
+    elif (terms := what.extent(what.k)) is not None:
+        gemm_by_columns(sch, block, what, wide, target, threads, terms)
     else:
         none, short, many = version_axis(sch, block, what, what.k, [1, wide.kc])
-        PanelGemm(sch, *many, wide, target, threads).run()
-        _gemm_by_columns(sch, *short, wide, target, threads)
+        gemm_by_columns(sch, *many, wide, target, threads, wide.kc)
+        gemm_by_columns(sch, *short, wide, target, threads, 0)
         thin_gemm(sch, *none, target, threads)
-
-
-def _gemm_by_columns(
-    sch: Schedule, block: BlockHandle, what: Contraction, wide: Panels, target: Target, threads: int
-) -> None:
-    """Schedule a product of many rows; if the number of columns is known when it runs, a version for few of them as
-    well, which packs nothing, and whose rows threads share."""
-    shares_rows = threads > 1 and not wide.by_columns
-    if what.extent(what.n) is not None or shares_rows or not wide.packed:
-        PanelGemm(sch, block, what, wide, target, threads).run()
-        return
-    narrow, many = version_axis(sch, block, what, what.n, [wide.nr * COLUMNS_PER_THREAD * threads])
-    PanelGemm(sch, *many, wide, target, threads).run()
-    PanelGemm(sch, *narrow, sharing_rows(wide), target, threads).run()
 
 
 def _dequantizes_in_registers(sch: Schedule, what: Contraction, producers: Sequence[BlockHandle]) -> bool:

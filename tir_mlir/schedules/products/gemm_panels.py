@@ -10,9 +10,8 @@ from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.packing import LINE, REUSE, copy_in, exceeds_l2, pack, rows_held
-from tir_mlir.schedules.products.row_versions import put_in_order
 from tir_mlir.schedules.products.tile_sizes import FROM_L2, kept_in, register_tile, room
-from tir_mlir.schedules.steps import give_reasons, merge_epilogue, place_epilogue
+from tir_mlir.schedules.steps import give_reasons, merge_epilogue, place_epilogue, put_in_order
 from tir_mlir.target import Target
 
 MANY_REGISTERS = 32
@@ -32,7 +31,9 @@ OFTEN = 24
 SHARE = 16
 """Tiles of rows in a share of a thread, if the number of rows is symbolic."""
 NARROW_SHARE = 1
-"""The same, if there are few columns: the panels of all of them remain in the cache, and small shares are even ones."""
+"""The same, if there are few columns and terms: all panels remain in the cache, and small shares are even."""
+LONG_SHARE = 4
+"""The same, if there are few columns and many terms: as many tiles read a panel from behind L2."""
 EVEN = 0.95
 """The minimum share of the threads' time that tiles of columns must fill to be preferred to tiles of rows."""
 
@@ -67,10 +68,11 @@ class Panels:
     why: tuple[str, ...] = ()
 
 
-def sharing_rows(plan: Panels) -> Panels:
+def sharing_rows(plan: Panels, what: Contraction) -> Panels:
     """The panels if there are too few of them for all threads: these share the rows. A right operand of so few columns
-    is read where it is."""
-    return replace(plan, packed=False, by_columns=False, block=0, share=NARROW_SHARE)
+    is read where it is. Of sums in several passes, a share reads its part of the left operand and all panels."""
+    share = NARROW_SHARE if plan.kc >= (what.extent(what.k) or LARGE) else LONG_SHARE
+    return replace(plan, packed=False, by_columns=False, block=0, share=share)
 
 
 def near_rows(plan: Panels, what: Contraction, room_for_rows: int, threads: int) -> Panels:

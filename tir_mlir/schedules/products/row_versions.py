@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 
-from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
+from tir_mlir.schedule import BlockHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction
-from tir_mlir.schedules.products.split_terms import product_of_parts
+from tir_mlir.schedules.products.gemm_panels import (
+    LONG_SHARE,
+    STEPS,
+    PanelGemm,
+    Panels,
+    sharing_rows,
+)
+from tir_mlir.schedules.products.split_terms import TERMS, product_of_parts
 from tir_mlir.schedules.rows.reduction import reduction
-from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, place_epilogue
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, place_epilogue, put_in_order
 from tir_mlir.target import Target
 
 THIN, MOST_THIN = 3, 4
@@ -22,6 +28,10 @@ PART = 128
 """Terms of a part of one row's sums that threads share: writing and adding parts moves 1/64 of the bytes read."""
 SHARED_BYTES = 1024
 """Bytes of the columns of one row that a thread takes at once, if their number is symbolic."""
+COLUMNS_PER_THREAD = 2
+"""The maximum number of panels of columns per thread at which it is rows or terms that threads share."""
+SHARES_PER_THREAD = 8
+"""Shares of rows per thread from which on rows are shared as evenly as terms."""
 STREAMS = 8
 """Rows of the right operand that a thin product reads at once: as many as the kernel of a matrix and a vector."""
 
@@ -50,12 +60,6 @@ def version_axis(
     versions = [sch.get_child_blocks(x)[0] for x in sch.version_loop(loops[axis], limits)]
     sizes = [replace(what, extents={**what.extents, axis: limit}) for limit in limits]
     return list(zip(versions, [*sizes, what], strict=True))
-
-
-def put_in_order(sch: Schedule, loops: dict[str, LoopHandle], axes: Sequence[str]) -> None:
-    """Reorder all loops of a nest, given from outer to inner by axis, unless they have the order of the axes."""
-    if list(loops) != list(axes):
-        sch.reorder(*(loops[a] for a in axes))
 
 
 def thin_gemm(
@@ -111,3 +115,43 @@ def shared_thin_gemm(sch: Schedule, block: BlockHandle, what: Contraction, targe
     reduction(sch, many[0], target, threads)
     thin_gemm(sch, part, product, target, 1)
     sch.parallel(sch.get_loops(part)[0])
+
+
+def gemm_by_columns(
+    sch: Schedule, block: BlockHandle, what: Contraction, wide: Panels, target: Target, threads: int, terms: int
+) -> None:
+    """Schedule a product of many rows, whose columns threads share. If the number of columns is known when it runs, a
+    version for few of them packs nothing, and its rows are shared; or the terms, of which there are at least so many,
+    if there are few rows, too."""
+    plan, narrow = wide, (block, what)
+    if what.extent(what.n) is None and wide.packed and (threads == 1 or wide.by_columns):
+        most = _few_columns(wide, threads)
+        if wide.kc < (what.extent(what.k) or LARGE):  # then few rows, whose terms are shared, are a share for each
+            most = min(most, target.l2 * 8 // (wide.mr * LONG_SHARE * threads * what.bits))
+        narrow, many = version_axis(sch, block, what, what.n, [most])
+        PanelGemm(sch, *many, wide, target, threads).run()
+        plan = sharing_rows(wide, narrow[1])
+    columns = narrow[1].extent(what.n) or LARGE
+    few = min(plan.mr * plan.share * SHARES_PER_THREAD * threads, target.l2 * 8 // (columns * what.bits))
+    if threads > 1 and not plan.by_columns and terms >= 2 * TERMS and few > SUMMED:
+        short, narrow = version_axis(sch, *narrow, what.m, [few])
+        gemm_of_terms(sch, *short, plan, target, threads)
+    PanelGemm(sch, *narrow, plan, target, threads).run()
+
+
+def gemm_of_terms(
+    sch: Schedule, block: BlockHandle, what: Contraction, plan: Panels, target: Target, threads: int
+) -> None:
+    """Schedule a product of few rows and columns whose terms threads share, by tiles of panels; see `split_sums`."""
+    terms = what.extent(what.k)
+    steps = TERMS if terms is None else even_tile(terms, 2 * TERMS, STEPS, threads)
+    part, product = product_of_parts(sch, block, what, None, steps)
+    reduction(sch, block, target, threads)
+    plan = replace(plan, packed=False, by_columns=False, block=0, group=1, kc=steps)
+    PanelGemm(sch, part, product, plan, target, 1).run()
+    sch.parallel(sch.get_loops(part)[0])
+
+
+def _few_columns(plan: Panels, threads: int) -> int:
+    """The most columns that are too few panels for threads to share."""
+    return plan.nr * COLUMNS_PER_THREAD * threads

@@ -13,7 +13,8 @@ from programs.short import each, main
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.products.gemm import thin_rows
-from tir_mlir.schedules.products.row_versions import shared_thin_gemm
+from tir_mlir.schedules.products.gemm_panels import panels
+from tir_mlir.schedules.products.row_versions import gemm_by_columns, shared_thin_gemm
 from tir_mlir.target import Target, named
 
 SMALL = Target(vector_bits=128, registers=16, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
@@ -117,6 +118,23 @@ def test_threads_share_the_terms_of_one_row(k):
         lib(a, b, c)
         np.testing.assert_array_equal(c, a @ b, err_msg=f"{n} x {terms}")
     assert ("T.parallel((k + 127) // 128)" if k == "k" else "T.parallel(8)") in sch.mod.script()
+
+
+def test_threads_share_the_terms_of_few_rows_and_columns():
+    """One panel of columns is nothing to share, nor are 171 rows, which are two shares of 128."""
+    sch = check(24, 1000, sizes=(24, 1000), rows=(17, 127, 170, 171), target=WIDE, threads=2)
+    assert "T.parallel(2)" in sch.mod.script()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_sums_of_few_columns_are_not_packed(threads):
+    sch = Schedule(product("m", "n", 1000))
+    block = sch.get_block("C")
+    what = contraction(sch, block)
+    gemm_by_columns(sch, block, what, panels(what, WIDE, threads), WIDE, threads, 1000)
+    narrow, many = sch.mod.script().split("_j1_version")
+    assert "B_global" not in narrow.split("_j0_version")[1]
+    assert "B_global" in many
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
