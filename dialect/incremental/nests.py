@@ -168,6 +168,12 @@ def _uses(
     return result
 
 
+def _is_wide(facts: ir.OpAttributeMap | Mapping[str, ir.Attribute]) -> bool:
+    """Whether an index or the extents of a buffer are of int64; `uint8` declares how values are printed."""
+    types = (facts[key] for key in (attrs.DTYPE, attrs.EXTENT_DTYPE) if key in facts)
+    return any(ir.StringAttr(type_).value == attrs.WIDE for type_ in types)
+
+
 def _declared_buffers(facts: ir.OpAttributeMap) -> list[str]:
     """The buffers of the declared regions of a block."""
     entries = [region for key in (attrs.READS, attrs.WRITES) if key in facts for region in ir.ArrayAttr(facts[key])]
@@ -188,7 +194,7 @@ def read_nest(
         else:
             if name not in _NARROW:
                 facts = op.attributes
-                if attrs.DTYPE in facts or attrs.EXTENT_DTYPE in facts:
+                if _is_wide(facts):
                     marks.add(WIDE)
                 if name.startswith("memref.") and attrs.NAME in facts:
                     names.append((BUFFER, ir.StringAttr(facts[attrs.NAME]).value))
@@ -226,7 +232,7 @@ def _read_loop(
             marks.add(KIND)
         if attrs.ANNOTATIONS in facts:
             names += [(DECLARED, buffer) for buffer in prefetched_buffers(attrs.get(op, attrs.ANNOTATIONS))]
-        if attrs.DTYPE in facts:
+        if _is_wide(facts):
             marks.add(WIDE)
         if attrs.BIND in facts and is_data_loop(op):
             marks.add(DATA_LOOP)
@@ -241,5 +247,5 @@ def read_function(
     for op in tops:
         nest_of[op] = nest = read_nest(op, nest_of, {})
         body.append(nest)
-    wide = any(attrs.DTYPE in a or attrs.EXTENT_DTYPE in a for a in attrs.argument_attrs(func.op))
+    wide = any(_is_wide(facts) for facts in attrs.argument_attrs(func.op))
     return FunctionContents(func.id, wide, [], {}).with_nests(body, [], body)
