@@ -8,7 +8,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Func, at_end, attrs, dtypes, is_inside, walk
+from tir_mlir.dialect.ir import Buffer, Func, at_end, attrs, dtypes, walk
 from tir_mlir.dialect.ir.lowering_op_views import OMPParallelOp
 from tir_mlir.dialect.ir.op_views import AllocaOp, AllocOp, DeallocOp, FuncOp, IfOp, ParallelLoopOp, isa
 from tir_mlir.passes.lower.op_attrs import is_row_major
@@ -295,19 +295,19 @@ def _shape(op: ir.Operation) -> tuple[int | None, ...]:
 def _is_live(alloc: ir.Operation, op: ir.Operation) -> bool:
     """Whether a buffer is between its first and its last use where another one is first used."""
     block = alloc.block
-    first_use = _starts(op)
-    if not any(is_inside(first_use, o.operation) for o in block.operations):
+    child = _child(block, _starts(op))
+    if child is None:
         return False
-    positions = [walk.position(_child(block, use.owner.operation)) for use in alloc.results[0].uses]
-    return bool(positions) and min(positions) <= walk.position(_child(block, first_use)) <= max(positions)
+    positions = [walk.position(_child(block, use.owner.operation) or alloc) for use in alloc.results[0].uses]
+    return bool(positions) and min(positions) <= walk.position(child) <= max(positions)
 
 
 def _starts(op: ir.Operation) -> ir.Operation:
     """The first user of a buffer, in the body where it is allocated."""
-    users = [_child(op.block, use.owner.operation) for use in op.results[0].uses]
+    users = [_child(op.block, use.owner.operation) or op for use in op.results[0].uses]
     return min(users, key=walk.position, default=op)
 
 
-def _child(body: ir.Block, op: ir.Operation) -> ir.Operation:
-    """The op of a body that contains an op."""
-    return next(p for p in (op, *walk.parents(op)) if p.block == body)
+def _child(body: ir.Block, op: ir.Operation) -> ir.Operation | None:
+    """The op of a body that contains an op; None if it is outside."""
+    return next((p for p in (op, *walk.parents(op)) if p.block == body), None)
