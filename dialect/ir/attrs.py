@@ -151,6 +151,11 @@ map_of: Callable[[ir.Attribute], ir.AffineMap] = attrgetter("value")
 """The affine map of an attribute that is one. Not a function of Python: steps ask it most often."""
 
 
+def declares_accesses(block: ir.Operation) -> bool:
+    """Whether a block declares regions that it reads or writes."""
+    return READS in block.attributes or WRITES in block.attributes
+
+
 def integers(op: ir.Operation, key: str) -> list[int]:
     """The dense array of integers in attribute `key` of `op`."""
     return list(op.attributes[key])  # pyright: ignore[reportArgumentType]  the stubs know no common array type

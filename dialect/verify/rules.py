@@ -66,6 +66,7 @@ from tir_mlir.dialect.presburger import (
     region_map,
     smallest_point,
 )
+from tir_mlir.dialect.verify.body_keys import declared_body_key
 from tir_mlir.dialect.verify.bounds import access_shape, arena_view, bindings_in_domain
 from tir_mlir.dialect.verify.coverage import cover, written_before_read
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -175,23 +176,39 @@ def _check_changed(func: Func, changed: ChangedNests) -> list[Block]:
 
 def _check_ops(root: ir.Operation) -> list[Block]:
     """Check the rules of all ops in an op, and return the blocks."""
-    blocks = []
+    listed, number = ops(root), 0
+    while number < len(listed):
+        op = listed[number]
+        if op.name in AffineParallelOp.names and attrs.declares_accesses(op):
+            _check_declared(op)
+            number += len(ops(op))
+        else:
+            _check_op(op)
+            number += 1
+    return [Block(op) for op in listed if op.name in AffineParallelOp.names]
+
+
+@cache_by_structure(declared_body_key)
+def _check_declared(root: ir.Operation) -> None:
+    """Check the rules of all ops in a block that declares what it accesses, in equal nests once."""
     for op in ops(root):
-        name = op.name
-        if name in AffineParallelOp.names and not is_block(op):
-            fail(
-                op,
-                "block",
-                "an affine.parallel without tir.block: in a TensorIR program it represents a block; "
-                'write a parallel loop as affine.for {tir.kind = "parallel"}',
-            )
-        for rule in RULES.get(name, ()):
-            rule(op)
-        if name in SETTLED and not _is_obvious(op, name):
-            _check_settled(op)
-        if name in AffineParallelOp.names:
-            blocks.append(Block(op))
-    return blocks
+        _check_op(op)
+
+
+def _check_op(op: ir.Operation) -> None:
+    """Check the rules of an op, not of those in it."""
+    name = op.name
+    if name in AffineParallelOp.names and not is_block(op):
+        fail(
+            op,
+            "block",
+            "an affine.parallel without tir.block: in a TensorIR program it represents a block; "
+            'write a parallel loop as affine.for {tir.kind = "parallel"}',
+        )
+    for rule in RULES.get(name, ()):
+        rule(op)
+    if name in SETTLED and not _is_obvious(op, name):
+        _check_settled(op)
 
 
 def _is_obvious(op: ir.Operation, name: str) -> bool:
@@ -236,9 +253,7 @@ def check_mlir(root: ir.Operation) -> None:
 def declared_regions(op: ir.Operation) -> None:
     """Check that declared regions cover the accesses of the block, except regions the user takes responsibility for."""
     block = Block(op)
-    if attrs.READS not in op.attributes and attrs.WRITES not in op.attributes:
-        return
-    if only_groups(block) or _names_whole_buffers(block):
+    if not attrs.declares_accesses(op) or only_groups(block) or _names_whole_buffers(block):
         return
     actuals = accessed_regions(block)
     for key, actual in zip((attrs.READS, attrs.WRITES), actuals, strict=True):
