@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 def _resize_axes(
     e: TorchEmitter, x: Value, scales: Sequence[float | None], method: str, corners: bool, widens: bool
 ) -> Value:
-    """x in the size of torch's result, one axis after the other."""
+    """x in the size of torch's result, one axis after the other: those that grow behind the last one, whose elements
+    are gathered, which costs most."""
     axes = len(x.shape) - 2
     given = [*scales, *[None] * axes]
-    for a in range(axes):
+    for a in sorted(range(axes), key=lambda a: a < axes - 1 and _grows(x.shape[2 + a], e.shape[2 + a])):
         size, result = x.shape[2 + a], e.shape[2 + a]
         if not isinstance(size, int) or not isinstance(result, int):
             if widens:
@@ -47,6 +48,10 @@ def _resize_axes(
             table = resampling.cubic(size, result, step, corners)
         x = resampling.resample_axis(e, x, 2 + a, table)
     return x
+
+
+def _grows(size: object, result: object) -> bool:
+    return isinstance(size, int) and isinstance(result, int) and size < result
 
 
 def _resize(method: str, widens: bool = False) -> Translation:
