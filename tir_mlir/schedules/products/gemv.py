@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_handle, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
-from tir_mlir.schedules.products.dequantization import inline_dequantizer, lane_split
+from tir_mlir.schedules.products.dequantization import LaneSplit, inline_dequantizer, lane_split
 from tir_mlir.schedules.rows.reduction import reduction
 from tir_mlir.schedules.steps import all_or_nothing, place_epilogue, split_sums
 from tir_mlir.target import Target, chosen
@@ -39,7 +39,8 @@ def gemv(
     """Schedule a (batched) matrix-vector product for a CPU; the matrix may be transposed.
 
         for i, k in T.grid(n, k):              i contiguous: C[i..] += 8 rows of the matrix, vectorized over i
-            with T.block("C"): C += A * x  ->  k contiguous: 8 vector accumulators at once, reduced to C at the end
+            with T.block("C"): C += A * x  ->  k contiguous: 8 vector accumulators at once, reduced to C at the end;
+                                               one row and 4 of them where memory is best read in order
 
     Threads share the results, or the terms of few results that are contiguous: each then reads adjacent memory.
     A matrix that a block computes from fewer bytes, such as packed integers and scales by group, is computed again in
@@ -152,23 +153,43 @@ def _vectorize_sum(
     if what.extent(what.k) is None:  # it may be 0, and the partial sums would be unwritten
         sch.vectorize(loops[what.k])
         return loops[what.n]
-    matrix = block_info(sch, block).reads[what.matrix.position]
-    plan = lane_split(matrix, target.lanes(what.bits))
-    parts = sch.rfactor(sch.split(loops[what.k], plan.factors)[plan.lanes], len(what.around) + 1)
-    n, *steps = sch.get_loops(parts)[len(what.around) :]
+    around = len(what.around)
+    plan = lane_split(block_info(sch, block).reads[what.matrix.position], target.lanes(what.bits))
+    parts = sch.rfactor(sch.split(loops[what.k], plan.factors)[plan.lanes], around + 1)
+    together, sums = _sums_together(what, plan, streams), parts
+    if together > 1:
+        parts = sch.rfactor(sch.split(sch.get_loops(parts)[around + 1], [None, together])[1], around + 1)
+    n, *steps = sch.get_loops(parts)[around:]
+    chains = [steps.pop(1)] if together > 1 else []
     lanes = steps[plan.lanes]
     inner = [] if plan.shared is None else [steps[plan.shared]]
     k_0, *between = (x for n, x in enumerate(steps) if n not in (plan.lanes, plan.shared))
     piece = even_tile(what.extent(what.n) or LARGE, LARGE, streams, threads)
     n_0, n_1, n_2 = sch.split(n, [None, ceil(piece / streams), streams])
-    sch.reorder(n_0, n_1, k_0, *between, n_2, *inner, lanes)
+    sch.reorder(n_0, n_1, k_0, *between, *chains, n_2, *inner, lanes)
+    if chains:
+        sch.reverse_compute_at(sums, n_1)
+        sch.set_scope(sums, 0, "local")
+        _vectorize_rest(sch, sums, 1)
     sch.reverse_compute_at(block, n_1)
     sch.set_scope(parts, 0, "local")
-    for loop in (n_2, *inner):
+    for loop in (*chains, n_2, *inner):
         sch.unroll(loop)
     sch.vectorize(lanes)
-    init = sch.decompose_reduction(parts, k_0)
-    *_, rows, lanes = sch.get_loops(init)
-    sch.unroll(rows)
-    sch.vectorize(lanes)
+    _vectorize_rest(sch, sch.decompose_reduction(parts, k_0), len(chains) + 1)
     return n_0
+
+
+def _sums_together(what: MatVec, plan: LaneSplit, streams: int) -> int:
+    """The number of vectors of sums of a row, if one row is read at once: a multiply-add waits for the one before,
+    longer than for a vector of few bytes. 1 where they do not divide the sum."""
+    step = prod(factor or 1 for factor in plan.factors)
+    return max(n for n in (1, 2, 4) if n == 1 or (streams == 1 and (what.extent(what.k) or 1) % (n * step) == 0))
+
+
+def _vectorize_rest(sch: Schedule, block: BlockHandle, count: int) -> None:
+    """Vectorize the last loop of a block, and unroll so many before it."""
+    *unrolled, lanes = sch.get_loops(block)[-count - 1 :]
+    for loop in unrolled:
+        sch.unroll(loop)
+    sch.vectorize(lanes)

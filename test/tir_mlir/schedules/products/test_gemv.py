@@ -1,5 +1,7 @@
 """schedules.gemv: both ways a matrix can lie, any extents, batches and axes of one element."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.products import batched, matrix_vector, product
@@ -30,6 +32,13 @@ def test_ragged_sizes(n, k, turned, target):
     run = lambda a, x: (a.T if turned else a) @ x  # noqa: E731
     shapes = [(k, n) if turned else (n, k), (k,), (n,)]
     check(matrix_vector(n, k, turned=turned), shapes, run, target=target, threads=1)
+
+
+@pytest.mark.parametrize(("n", "k", "several"), [(15, 256, True), (17, 144, False)], ids=["of 16 vectors", "of 9"])
+def test_a_row_that_is_read_alone_has_several_sums(n, k, several):
+    target = replace(SMALL, vector_bits=512)
+    sch = check(matrix_vector(n, k), [(n, k), (k,), (n,)], lambda a, x: a @ x, target=target, threads=1)
+    assert ("C_rf_rf" in sch.mod.script()) == several
 
 
 @pytest.mark.parametrize("turned", [False, True])
