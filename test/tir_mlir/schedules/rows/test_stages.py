@@ -28,7 +28,7 @@ def test_rows_are_resized_once_where_that_gathers_less(size, result, layout, nam
 def test_resized_rows(n):
     sch = resize((n, n), (2 * n, 2 * n))
     before = build(sch)
-    assert "stages" in schedules.auto(sch, threads=1).values()
+    assert ("stages" in schedules.auto(sch, threads=1).values()) == (n > 1)  # of one element, nothing is gathered
     x = np.random.default_rng(0).standard_normal((1, 3, n, n), np.float32)
     wanted, got = (np.empty((1, 3, 2 * n, 2 * n), np.float32) for _ in range(2))
     before["main"](x, wanted)
