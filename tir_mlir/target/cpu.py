@@ -13,7 +13,6 @@ from typing import Any
 
 from tir_mlir.target.any_target import AnyTarget, Memory
 from tir_mlir.target.host import machine_architecture, runnable_features
-from tir_mlir.target.instruction_sets import AVOIDED
 
 _SYSTEMS = {"linux": "-linux-", "darwin": "-apple-"}
 """The systems that this package runs on, and what the triples of their code contain."""
@@ -113,10 +112,9 @@ class Target(AnyTarget):
 
     @property
     def llvm_features(self) -> str:
-        """The instruction sets for LLVM: `+avx2,+fma`, and those that its code is better off without: `-gfni`."""
+        """The instruction sets for LLVM: `+avx2,+fma`."""
         words = {*self.features, *([f"zvl{self.vector_bits}b"] if "v" in self.features else [])}
-        avoided = AVOIDED.get(self.cpu, ())
-        return ",".join([*(f"+{n}" for n in sorted(words.difference(avoided))), *(f"-{n}" for n in avoided)])
+        return ",".join(f"+{name}" for name in sorted(words))
 
     @property
     def vscale(self) -> tuple[int, int] | None:

@@ -47,8 +47,9 @@ PREDEFINED: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """The architecture of each predefined CPU, and the instruction sets that its code may use."""
 
-AVOIDED: dict[str, tuple[str, ...]] = {"znver4": ("gfni",)}
-"""By LLVM's name of a CPU, the instruction sets that its code is better off without. Zen 4: LLVM shifts bytes by an
+AVOIDED: dict[str, dict[str, str]] = {"znver4": {"gfni": "llvm.x86.vgf2p8"}}
+"""By LLVM's name of a CPU, the instruction sets that it generates slower code with, and how the intrinsics begin that
+need them: a program that calls one has them. Zen 4: LLVM shifts bytes by an
 affine product, which has the units of dot products and multiply-adds to itself; shifts of words have others (measured:
 8 `vpdpbusd` take 8 cycles, with 4 affine products 12, with 4 shifts and masks 8)."""
 

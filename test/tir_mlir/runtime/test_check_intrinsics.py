@@ -6,7 +6,7 @@ from programs.short import main, sblock
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.target import AVX2, AVX512_VNNI, NEON, NEON_DOTPROD
+from tir_mlir.target import AVX2, AVX512_VNNI, NEON, NEON_DOTPROD, ZEN4
 
 PROGRAM = """
 @T.prim_func
@@ -56,6 +56,11 @@ def test_a_cpu_with_the_instruction_gets_it() -> None:
     ):
         module = program(name, ", ".join([f"A[0:{lanes}]"] * 3), "int32", lanes)
         assert word in build(module, target=target).assembly
+
+
+def test_instruction_sets_that_code_avoids_serve_intrinsics() -> None:
+    module = program("llvm.x86.vgf2p8mulb.512", "A[0:64], A[0:64]", "int8", 64)
+    assert "vgf2p8mulb" in build(module, target=ZEN4).assembly
 
 
 def test_an_immediate_argument_is_a_part_of_the_instruction() -> None:

@@ -2,7 +2,6 @@ import pytest
 
 from tir_mlir import target
 from tir_mlir.prediction import core_of
-from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target.llvm_names import corrected_cpu
 
 
@@ -32,9 +31,3 @@ def test_core_of_an_unknown_name_is_that_of_its_instruction_sets(unknown: str, s
     known = getattr(target, sets_of)
     cpu = target.Target(512, 32, arch=known.arch, features=known.features, triple=known.triple, cpu=unknown)
     assert (core_of(cpu).name, core_of(cpu).l2) == (unknown, core_of(known).l2)
-
-
-def test_code_for_this_machine_does_without_sets_that_slow_it_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_code, "assumed_cpu", lambda: None)
-    monkeypatch.setattr(object_code, "AVOIDED", {object_code.target.__wrapped__().cpu.decode(): ("slow",)})
-    assert object_code.target.__wrapped__().features.endswith(b",-slow")

@@ -45,6 +45,14 @@ def defined_symbols(module: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
         value = getattr(llvm(), f"LLVMGetNext{kind}")(value)
 
 
+def _without_avoided(llvm_target: LLVMTarget, module: int | ctypes.c_void_p) -> LLVMTarget:
+    """A target without the instruction sets of `AVOIDED` whose intrinsics a module does not call."""
+    avoided = AVOIDED.get(llvm_target.cpu.decode(), {})
+    called = list(_declared_functions(module)) if avoided else []
+    sets = [s for s, begin in avoided.items() if not any(name.startswith(begin) for name in called)]
+    return replace(llvm_target, features=b",".join([llvm_target.features, *(f"-{s}".encode() for s in sets)]))
+
+
 def keep_single(module: int | ctypes.c_void_p, context: int, prefix: str, names: Iterable[str]) -> None:
     """Let LLVM inline each function only into its C interface, the function `prefix` + name.
 
@@ -183,14 +191,13 @@ class LLVMTarget:
 @functools.cache
 def target() -> LLVMTarget:
     """The target of the host: this machine, or the CPU that TIR_HOST names, if this machine runs its code. Its name
-    is LLVM's, unless the instruction sets contradict it; it is better off without those of `AVOIDED`."""
+    is LLVM's, unless the instruction sets contradict it."""
     names = ("LLVMGetDefaultTargetTriple", "LLVMGetHostCPUName", "LLVMGetHostCPUFeatures")
     machine = LLVMTarget(*(message(getattr(llvm(), name)()).encode() for name in names))
     cpu = assumed_cpu()
     if cpu is None:
         name = corrected_cpu(machine.cpu.decode(), machine_architecture(), machine_features())
-        features = b",".join([machine.features, *(f"-{avoided}".encode() for avoided in AVOIDED.get(name, ()))])
-        return replace(machine, cpu=name.encode(), features=features)
+        return replace(machine, cpu=name.encode())
     return LLVMTarget(machine.triple, cpu.cpu.encode(), cpu.llvm_features.encode())
 
 
@@ -347,7 +354,7 @@ def parse(context: int, text: str) -> ctypes.c_void_p:
 @contextmanager
 def _prepare_module(llvm_module: int | ctypes.c_void_p, llvm_target: LLVMTarget, level: int) -> Iterator[int]:
     """The code generator for a valid module, which gets its target."""
-    with _borrow_machine(llvm_target, level) as machine, ExitStack() as cleanup:
+    with _borrow_machine(_without_avoided(llvm_target, llvm_module), level) as machine, ExitStack() as cleanup:
         layout = llvm().LLVMCreateTargetDataLayout(machine)
         cleanup.callback(llvm().LLVMDisposeTargetData, layout)
         llvm().LLVMSetTarget(llvm_module, llvm_target.triple)
