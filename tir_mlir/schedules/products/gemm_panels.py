@@ -102,7 +102,8 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     kc = even_tile(k, max(16, room(target, "l2") // (nr * size)), STEPS) if reused else k
     packed = _packs(what, mr, nr, target)
     rows, columns = (_thread_utilization(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
-    by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)
+    any_rows = bool(what.right.panel) and what.extent(what.m) is None  # of few, one thread has the only share
+    by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or any_rows or columns > rows)
     kc = min(kc, k)
     why = (tile.why, kept_in(target, "l2", f"panel of {kc} steps", kc * nr * size))
     together = _panels_together(what, nr, target, threads)

@@ -87,6 +87,18 @@ def test_threads_share_the_panels_of_few_rows():
     assert [region.iterations for region in parallel_regions(sch.mod.mlir)] == [20]
 
 
+def test_threads_share_the_panels_of_any_number_of_rows():
+    """Of few rows, a share of some tiles is all."""
+    sch, layouts = prepacked(dense(te.var("n"), 192, 70), WIDE, threads=2)
+    (region,) = parallel_regions(sch.mod.mlir)
+    assert region.iterations == 192 // layouts["W"].apply(numbers(192, 70)).shape[-1]
+    lib, w = build(sch), numbers(192, 70)
+    for rows in (1, 15, 16, 17, 127):
+        x, y = numbers(rows, 70), np.empty((rows, 192), "float32")
+        lib(x, layouts["W"].apply(w), y)
+        np.testing.assert_array_equal(y, x @ w.T)
+
+
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_few_rows_read_the_panels_as_one_stream(rows, target):
