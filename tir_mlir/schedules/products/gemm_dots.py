@@ -227,8 +227,10 @@ def tile(what: Contraction, dot: Multiplier, target: Target, threads: int) -> Do
     chosen = register_tile(m, n, dot.lanes, target, step, panel=what.right.panel if what.right.group else 0)
     rows, vectors, length = chosen.rows, chosen.vectors, k * dot.bits // 8
     most = max(rows * REUSE, room(target, "l2") // length)
-    if _by_columns(m, length, ceil(n / (vectors * dot.lanes)), vectors * dot.lanes, target, threads):
-        why = kept_in(target, "l2", f"panel of {k} steps", vectors * dot.lanes * length)
+    any_rows = threads > 1 and what.extent(what.m) is None and bool(what.right.group)  # of few, one thread has all
+    width = vectors * dot.lanes
+    if _by_columns(0 if any_rows else m, length, ceil(n / width), width, target, threads):
+        why = kept_in(target, "l2", f"panel of {k} steps", width * length)
         return DotTile(rows, vectors, ceil(m / rows) * rows, True, (chosen.why, why))
     block = ceil(m / (ceil(m / (most * threads)) * threads))  # the same number of blocks per thread
     block = ceil(block / rows) * rows

@@ -1,15 +1,18 @@
 """schedules.prepack for dot-product instructions: panels of groups of adjacent terms."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.errors import ArgumentError
+from tir_mlir.prediction.thread_shares import parallel_regions
 from tir_mlir.schedules import WeightPanels
 from tir_mlir.target import named
 
 ZEN4 = named("zen4")
 RNG = np.random.default_rng(5)
+NUMBERS = {"int16": np.int16, "bfloat16": ml_dtypes.bfloat16}
 
 
 def dense(rows, columns, depth, turned=False, dtype="bfloat16", bias=False):
@@ -37,6 +40,22 @@ def test_a_product_of_bfloat16(rows, turned, bias):
     text = packed.mod.script()
     assert "dot_bfloat16" in text and "W_global" not in text
     assert packed.verify()
+
+
+@pytest.mark.parametrize(("target", "dtype"), [("zen4", "bfloat16"), ("avx2", "int16")])
+def test_threads_share_the_panels_of_any_number_of_rows(target, dtype):
+    """Of few rows, a block is all."""
+    sch = Schedule(dense(te.var("n"), 512, 1024, dtype=dtype))
+    made = schedules.prepack(sch, "main", ["W"], target, 2)["W"]
+    schedules.auto(sch, target, 2)
+    assert parallel_regions(sch.mod.mlir)[-1].iterations == 512 // made.width
+    if named(target).as_cpu().runs_here:
+        lib, w = build(sch), RNG.integers(-4, 5, (512, 1024)).astype(NUMBERS[dtype])
+        for rows in (1, 15, 17, 127):
+            x = RNG.integers(-4, 5, (rows, 1024)).astype(NUMBERS[dtype])
+            y = np.empty((rows, 512), "int32" if dtype == "int16" else "float32")
+            lib(x, made.apply(w), y)
+            np.testing.assert_array_equal(y, x.astype("float32") @ w.astype("float32").T)
 
 
 @pytest.mark.parametrize(("dtype", "instruction"), [("int8", "smmla"), ("bfloat16", "bfmmla")])
@@ -161,4 +180,4 @@ def test_panels_that_few_rows_read_are_prefetched(rows, asks):
     sch = Schedule(te.create_prim_func([x, w, topi.matmul(x, w, transp_b=True, out_dtype="int32")]))
     schedules.prepack(sch, "main", ["W"], ZEN4, 1)
     schedules.auto(sch, ZEN4, 1)
-    assert ('"prefetch": {"W": "j_0"}' in sch.mod.script()) == asks
+    assert ('"prefetch": {"W": "i1_0"}' in sch.mod.script()) == asks
