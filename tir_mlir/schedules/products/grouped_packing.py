@@ -165,6 +165,18 @@ def pack_groups(sch: Schedule, packed: BlockHandle, what: Contraction, width: in
     copy_groups(sch, packed, what, width, group, threads)
 
 
+def read_groups(
+    sch: Schedule, block: BlockHandle, what: Contraction, width: int, group: int, panels: LoopHandle | None
+) -> BlockHandle:
+    """Let a block read its right operand from a copy in panels, computed at the loop `panels`, default for all of them.
+    Returns the copy."""
+    packed = sch.cache_read(block, what.right.name, "global")
+    if panels is not None:
+        sch.compute_at(packed, panels, preserve_unit_loops=True)
+    pack_groups(sch, packed, what, width, group, 1)
+    return packed
+
+
 def lay_out_groups(sch: Schedule, packed: BlockHandle, what: Contraction, width: int, group: int) -> None:
     """Lay out the copy of the right operand in panels."""
     n, k = what.n, what.k

@@ -10,7 +10,7 @@ from tir_mlir.intrin.amx import SCOPE, SIDE, TileDot, tile_dot
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction
-from tir_mlir.schedules.products.grouped_packing import copy_groups, lay_out, lay_out_groups
+from tir_mlir.schedules.products.grouped_packing import lay_out, read_groups
 from tir_mlir.target import Target
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ class TileStage:
         """Schedule it where it is placed; the right operand is packed at the loop `panels`, the left one is read where
         it is."""
         what, unit, block = self.what, self.unit, self.block
-        packed = sch.cache_read(block, what.right.name, "global")
-        if panels is not None:
-            sch.compute_at(packed, panels, preserve_unit_loops=True)
-        lay_out_groups(sch, packed, what, SIDE, unit.group)
-        copy_groups(sch, packed, what, SIDE, unit.group, 1)
+        packed = read_groups(sch, block, what, SIDE, unit.group, panels)
         tile = sch.get_loops(self.sums)[-4:]
         i, j, k_0, k_1, t = sch.get_loops(block)[-5:]
         (i_1, i_2), (j_1, j_2) = (sch.split(x, [None, SIDE]) for x in (i, j))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tir_mlir.intrin.dot_products import Dot, dot_product
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 from tir_mlir.schedules.products.contraction import Contraction
-from tir_mlir.schedules.products.grouped_packing import copy_groups, lay_out_groups
+from tir_mlir.schedules.products.grouped_packing import read_groups
 from tir_mlir.target import Target
 
 if TYPE_CHECKING:
@@ -65,11 +65,7 @@ class DotStage:
         """Schedule it where it is placed; the right operand is packed at the loop `panels`, the left one is read where
         it is."""
         what, dot, block = self.what, self.dot, self.block
-        packed = sch.cache_read(block, what.right.name, "global")
-        if panels is not None:
-            sch.compute_at(packed, panels, preserve_unit_loops=True)
-        lay_out_groups(sch, packed, what, self.width, dot.group)
-        copy_groups(sch, packed, what, self.width, dot.group, 1)
+        read_groups(sch, block, what, self.width, dot.group, panels)
         i_1, j_1 = sch.get_loops(self.sums)[-2:]
         i, j, k_0, k_1 = sch.get_loops(block)[-4:]
         j_v, j_l = sch.split(j, [None, dot.lanes])
