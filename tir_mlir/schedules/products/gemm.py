@@ -108,8 +108,8 @@ def gemm(
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
     threads: default its number of cores. packed: the name of a parameter, such as a weight, that callers pass packed;
     returns the `Packing` that packs it. free: sample the sizes of the tiles and panels, what is packed, unrolled
-    and prefetched, and how threads share the work, as decisions for a search; their defaults are the sizes chosen
-    otherwise. epilogue: an elementwise block that is the only reader of the product (bias, activation, residual, a
+    and prefetched, versions, and how threads share the work, as decisions for a search; their defaults are what is
+    chosen otherwise. epilogue: an elementwise block that is the only reader of the product (bias, activation, residual, a
     reshaped result): computed where tiles are written, or by slices in the cache, with no array between them; where
     that is not possible it remains as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
     is not a parameter of constant shape that a product of floats reads.
@@ -225,9 +225,9 @@ def _float_gemm(
     epilogue: BlockHandle | None,
 ) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
-    if packed is None and not free:
+    if packed is None:
         parts = num_parts(what, target, threads, _shares_columns(what, target, threads))
-        if parts > 1:
+        if parts > 1 and free.flag("parts", True):
             _gemm_of_parts(sch, block, what, target, threads, parts, epilogue)
             return None
     if packed is None and _dequantizes_in_registers(sch, what, producers):
@@ -292,7 +292,7 @@ def _gemm_by_sums(
     """Schedule a product of many rows. If the number of terms is known when it runs, a version for sums that one pass
     over a panel computes, all of it in registers: that a sum has terms must be known. One of no or one term is thin."""
     wide = panels(what, target, threads)
-    if free:
+    if not free.flag("versions", True):
         _tiled_gemm(sch, block, what, target, threads, free)
     elif (terms := what.extent(what.k)) is not None:
         gemm_by_columns(sch, block, what, wide, target, threads, terms)

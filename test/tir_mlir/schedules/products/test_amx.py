@@ -86,7 +86,7 @@ def test_every_shape(sizes, options):
 @pytest.mark.parametrize(("rows", "threads"), [(96, 1), (49, 2)])
 def test_blocks_of_columns_whose_part_of_b_stays_in_cache(rows, threads):
     """Threads share the rows where they have pairs of tiles for all, else the blocks, each with its part of B."""
-    small, program = replace(SAPPHIRE_RAPIDS, l2=64 << 10), widened(rows, 512, 256)
+    small, program = replace(SAPPHIRE_RAPIDS, l2=512 << 10), widened(rows, 512, 2048)
     assert column_blocks(contraction(Schedule(program), "C"), 64, small, threads) == 8
     sch = scheduled(program, threads, small)
     assert sch.mod.script().count("T.parallel") == (3 if threads > 1 else 0) and sch.verify()

@@ -88,10 +88,10 @@ FAST = [
     ("int8", "float32", "float32", "avx2", ["float32"], None),
     ("int8", "int8", "int32", "avx2", ["int16"] * 2, "dot_int16_8x2"),
     ("uint8", "int8", "int32", "avx2", ["int16"] * 2, "dot_int16_8x2"),
-    ("int16", "int16", "int32", "avx2", ["int16"] * 2, "dot_int16_8x2"),
+    ("int16", "int16", "int32", "avx2", ["int16"], "dot_int16_8x2"),
     ("uint8", "int8", "int32", "avx512_vnni", ["uint8", "int8"], "dot_uint8_int8_16x4"),
     ("int8", "int8", "int32", "avx512_vnni", ["uint8", "int8"], "dot_uint8_int8_16x4"),
-    ("bfloat16", "bfloat16", "float32", "zen4", ["bfloat16"] * 2, "dot_bfloat16_16x2"),
+    ("bfloat16", "bfloat16", "float32", "zen4", ["bfloat16"], "dot_bfloat16_16x2"),
     ("int8", "int8", "int32", "sapphire_rapids", [], "amx_"),
     ("bfloat16", "bfloat16", "float32", "sapphire_rapids", [], "amx_"),
 ]

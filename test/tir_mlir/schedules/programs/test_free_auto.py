@@ -32,8 +32,8 @@ def test_points_of_a_softmax(axis, names):
 
 @pytest.mark.parametrize(("axis", "names"), [(1, {"threads", "step"}), (0, {"threads", "piece", "streams"})])
 def test_points_of_a_reduction(axis, names):
-    x = RNG.integers(-4, 5, (555, 257)).astype("float32")
-    found = check_points(reduced((555, 257), (axis,)), space, [x], x.sum(axis))
+    x = RNG.integers(-4, 5, (1999, 1025)).astype("float32")  # worth two threads
+    found = check_points(reduced((1999, 1025), (axis,)), space, [x], x.sum(axis))
     assert {name.partition(".")[2] for name in found} == names
 
 
