@@ -108,9 +108,9 @@ def gemm(
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
     threads: default its number of cores. packed: the name of a parameter, such as a weight, that callers pass packed;
     returns the `Packing` that packs it. free: sample the sizes of the tiles and panels, what is packed, unrolled
-    and prefetched, versions, and how threads share the work, as decisions for a search; their defaults are what is
-    chosen otherwise. epilogue: an elementwise block that is the only reader of the product (bias, activation, residual, a
-    reshaped result): computed where tiles are written, or by slices in the cache, with no array between them; where
+    and prefetched, versions, and how threads share the work, as decisions for a search, whose defaults are those
+    chosen otherwise. epilogue: an elementwise block that is the only reader of the product (bias, activation, residual,
+    a reshaped result): computed where tiles are written, or by slices in the cache, with no array between them; where
     that is not possible it remains as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
     is not a parameter of constant shape that a product of floats reads.
     """

@@ -42,10 +42,12 @@ def test_a_llama_block(model, name):
 @pytest.mark.nightly
 def test_resnet_with_weights_of_int8():
     example = models.example("resnet18", tiny=True)
-    graph = from_torch(example.model, example.inputs)
+    # of 32 pixels, the last convolutions have one, and are products with the middle of their weights
+    inputs = (torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)),)
+    graph = from_torch(example.model, inputs)
     small = quantize_weights(graph, "int8")
     assert len(small.rounding) == 21 and small.rounding.worst.relative < 0.02
     assert all("." in w.name and w.name.endswith("weight") for w in small.rounding.weights)
-    assert small.compare(graph, *map(np.asarray, example.inputs), threads=1).relative < 0.05
+    assert small.compare(graph, *map(np.asarray, inputs), threads=1).relative < 0.05
     before = build(graph, threads=1).memory.weights
     assert build(small, threads=1).memory.weights < 0.4 * before
