@@ -46,22 +46,19 @@ def stages(
         for i, q: B[i, q], B[i, q + m] = ...   ->         for p: A[i, p], A[i, p + n] = ..., vectorized
                                                           for q: B[i, q], B[i, q + m] = ..., vectorized
 
-    A block before the last one stores several elements at a time, so that none inlines it, or gathers elements of which
-    several are read again, so that inlined it would gather more. Each iter must be bound to its own
-    loop. fixed: producers that are not part of it. Raises ScheduleError for other chains, and for one whose blocks
-    share no rows.
+    A block before the last one stores several elements at a time, so that none inlines it, or gathers elements that
+    are read again, so that inlined it would gather more. Each iter must be bound to its own loop. fixed: producers that
+    are not part of it. Raises ScheduleError for other chains, and for one whose blocks share no rows.
     """
     target = chosen(target)
     block = block_handle(sch, block)
     members = with_producers(sch, block, fixed)
     last = members[-1]
     several = any(num_stores(sch, m.block) > 1 for m in members[:-1])
-    gathered = [m for m in members[:-1] if _shares_gathered(sch, m, members)]
+    gathered = any(_gathers(m) and _is_read_again(sch, m, members) for m in members[:-1])
     if not (several or gathered) or any(m.reduces for m in members):
         raise ScheduleError(f'block "{last.info.name}" ends no chain of blocks that store or gather several elements')
-    for member in [
-        m for m in members[:-1] if not several and m not in gathered and not _is_read_again(sch, m, members)
-    ]:
+    for member in [] if several else [m for m in members[:-1] if not _is_read_again(sch, m, members)]:
         inline(sch, member.block)
     members, loops = with_producers(sch, block, fixed), loops_by_iter(sch, block)
     last = members[-1]
@@ -79,14 +76,13 @@ def stages(
     parallelize(sch, outer, worth_threads(stream_cycles(moved), threads or target.cores))
 
 
-def _shares_gathered(sch: Schedule, member: Member, members: Sequence[Member]) -> bool:
-    """Whether a block reads elements at computed positions of rows, and would do so more often inlined.
+def _gathers(member: Member) -> bool:
+    """Whether a block reads elements at computed positions of rows, which it would do more often inlined.
 
     for i, j: R[i, j] = X[i, p(j)] + X[i, q(j)]
     for i, j: Y[i, j] = R[u(i), j] + R[v(i), j]
     """
-    gathers = any(not r.axes[-1] and r.buffer.shape[-1] != 1 for r in member.info.reads if r.axes)
-    return gathers and _is_read_again(sch, member, members)
+    return any(not r.axes[-1] and r.buffer.shape[-1] != 1 for r in member.info.reads if r.axes)
 
 
 def _is_read_again(sch: Schedule, member: Member, members: Sequence[Member]) -> bool:
