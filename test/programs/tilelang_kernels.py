@@ -1,8 +1,12 @@
-"""A product of TileLang, compiled to PTX without a GPU by NVRTC. Importing this needs TileLang and NVIDIA's wheels."""
+"""A product of TileLang, compiled to PTX without a GPU by NVRTC. Needs TileLang and NVIDIA's wheels.
+
+python -m programs.tilelang_kernels SIZE DEPTH ARCH: prints the PTX.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -61,9 +65,11 @@ def include_folders() -> list[Path]:
 
 @cache
 def nvrtc() -> ctypes.CDLL:
-    """NVIDIA's compiler library."""
-    (path,) = (f for p in nvidia.__path__ for f in Path(p, "cu13", "lib").glob("libnvrtc.so.*"))
-    return ctypes.CDLL(str(path))
+    """NVIDIA's compiler library. It opens a second library by its name, which is found if it is loaded before."""
+    folders = [Path(p, "cu13", "lib") for p in nvidia.__path__]
+    names = ("libnvrtc-builtins.so.*", "libnvrtc.so.*")
+    _, compiler = (ctypes.CDLL(str(path)) for name in names for f in folders for path in f.glob(name))
+    return compiler
 
 
 def to_ptx(source: str, arch: str) -> str:
@@ -82,3 +88,7 @@ def to_ptx(source: str, arch: str) -> str:
     if failed:
         raise ValueError("\n".join(line for line in text.value.decode().splitlines() if "error" in line))
     return text.value.decode()
+
+
+if __name__ == "__main__":
+    print(compile_product(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
