@@ -1,5 +1,6 @@
 """Export to linalg and round trips: equal results, equal generics, reasons for blocks that stay."""
 
+import re
 from random import Random
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_round_trips_of_random_programs(seed):
     assert module.text() == before
     for source in (raised, named, raised.text()):
         same(exactly(from_linalg(source).mlir, arrays), expected)
-    if seed % 4 == 0 and "bf16" not in raised.text():  # for which the stock passes call a library
+    if seed % 4 == 0 and not re.search(r"bf16|xi1\b", raised.text()):  # stock passes call a library, or abort
         got = [a.copy() for a in arrays]
         stock(raised.text(), *got)
         same(got, expected)
