@@ -12,10 +12,23 @@ WRITE = "mov.b32 %r1, buffer;\nsetp.eq.s32 %q1, %t, 0;\n@%q1 st.shared.b32 [%r1]
 LOAD = "ld.shared.b32 %r2, [%r1];\nadd.s32 %r3, %r2, %t;\n"
 
 
+PUT_BACK = """mov.b64 %d1, depot;
+setp.eq.s32 %q1, %t, 0;
+@%q1 st.local.b32 [%d1+8], 7;
+ld.local.v2.b32 {%r2, %r3}, [%d1+8];
+@%q1 add.s32 %r2, %r2, 1;
+st.local.v2.b32 [%d1+8], {%r2, %r3};
+mov.b32 %r4, 5;
+"""
+"""Thread 0 adds 1 to a number in local memory; the others, which never wrote it, put it back."""
+
+
 def launch(body: str) -> np.ndarray:
     out = np.zeros(32, np.uint32)
     store = kernels.at_thread("%p0", 4) + "\nst.global.b32 [%d63], %r4;"
-    ptx.launch(kernels.module(kernels.kernel(body + store, 1, shared=64)), "k", (1,), (32,), [out], unwritten=[0])
+    depot = ".local .align 16 .b8 depot[16];"
+    text = kernels.module(kernels.kernel(body + store, 1, shared=64, declarations=depot))
+    ptx.launch(text, "k", (1,), (32,), [out], unwritten=[0])
     return out
 
 
@@ -71,3 +84,28 @@ def test_a_later_write_sees_the_threads_that_used_the_value():
     launch(body + write.format(0))
     with pytest.raises(ptx.PtxError, match=r"thread \(3, 0, 0\) writes byte 0 .* which thread \(0, 0, 0\) read"):
         launch(body + write.format(3))
+
+
+@pytest.mark.parametrize("use", ["", "@%q1 ld.local.b32 %r4, [%d1+8];", "@!%q1 ld.local.b32 %r5, [%d1+8];"])
+def test_what_local_memory_holds_may_be_put_back(use):
+    np.testing.assert_array_equal(launch(PUT_BACK + use), [8 if "%r4" in use else 5] + [5] * 31)
+
+
+@pytest.mark.parametrize(
+    ("use", "byte"),
+    [
+        ("ld.local.b32 %r4, [%d1+8];", 8),
+        ("ld.local.b8 %r4, [%d1+9];", 8),
+        ("@%q1 ld.local.b32 %r4, [%d1+12];", 12),  # thread 0, too, wrote one element of two
+        ("ld.local.b32 %r5, [%d1+8];\nst.local.b32 [%d1], %r5;\nld.local.b32 %r4, [%d1];", 8),
+        ("cvta.local.u64 %d2, %d1;\nld.b32 %r4, [%d2+8];", 8),
+    ],
+)
+def test_what_was_put_back_is_read_where_it_is_used(use, byte):
+    with pytest.raises(ptx.PtxError, match=rf"reads byte {byte} of local `depot` \(16 bytes\), which nobody wrote"):
+        launch(PUT_BACK + use)
+
+
+def test_what_is_stored_later_is_read():
+    body = "st.local.b32 [%d1+8], %t;\nld.local.b32 %r4, [%d1+8];"
+    np.testing.assert_array_equal(launch(PUT_BACK + body), np.arange(32))

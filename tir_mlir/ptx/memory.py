@@ -161,23 +161,24 @@ def load(machine: Machine, ins: PtxInstruction, space: Memory, type_: str, outs:
     # LLVM widens a load past the end of a variable, as far as it is aligned: into registers that nothing reads
     needed = size * max([n + 1 for n, o in enumerate(outs) if machine.mentions[o] > 1], default=1)
 
-    uses = machine.checked.execution_filter(machine, pc)
+    uses = machine.checked.execution_filter(machine, pc, count)
 
-    def check(on: Lanes, position: np.ndarray) -> None:
-        if uses is not None:
-            lanes = machine.own[on]
-            used = uses(lanes)
-            machine.active, position = lanes[used], position[used]
-        if len(position):
-            assert shadow is not None
+    def check(shadow: Shadow | Private, on: Lanes, position: np.ndarray) -> None:
+        if uses is None:
             shadow.read(machine.active, position, needed, pc)
+            return
+        lanes = machine.own[on]
+        for k, used in enumerate(uses(lanes).T):
+            if used.any():
+                machine.active = lanes[used]
+                shadow.read(machine.active, position[used] + k * size, size, pc)
         machine.active = on
 
     def run(on: Lanes) -> None:
         address = read(on)
         position = space.flat(on, address, total, "reads", needed)
         if shadow is not None:
-            check(on, position)
+            check(shadow, on, position)
             if counted:
                 count_access(on, address)
         rows = data[position >> shift]

@@ -1,28 +1,33 @@
 """Loads that LLVM moves before the condition they stood under: threads for which it does not hold drop the value.
 
 `if p: x += S[0]` -> `ld.shared y, [S]; add z, x, y; selp x, z, x, p`, or a load before a branch. Such a load is
-harmless in the threads that drop the value, so it is not a read there. A launch that finds a fault in a load runs once
-more without checks, to see which threads use the value in what memory, branches or other threads see (`Uses`), and then
-again with this load checked in those threads only (`Checked`).
+harmless in the threads that drop the value, so it is not a read there; nor is one of local memory whose value is only
+put back there, as where a sum that a condition guards is kept in a register during a loop. A launch that finds a fault
+in a load runs once more without checks, to see which threads use the value in what other memory, branches or other
+threads see (`UseTracker`), and then again with this load checked in those threads only (`CheckedLoads`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tir_mlir.ptx.instructions.loads import space_of
+from tir_mlir.ptx.instructions.rows import types_of
 from tir_mlir.ptx.parser import PtxInstruction
-from tir_mlir.ptx.registers import Lanes
+from tir_mlir.ptx.registers import Lanes, vector
+from tir_mlir.ptx.types import size_of
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
 
-Execution = tuple[int, int, int]
-"""A load as a thread executes it: the position of the load, the thread in the grid, the how manieth time."""
+Execution = tuple[int, int, int, int]
+"""An element as a thread loads it: the position of the load, the thread in the grid, the how manieth time, the index of
+the element."""
 _WITH_RESULT = frozenset("ld ldu atom shfl vote match redux activemask elect ldmatrix movmatrix mma".split())
 """Instructions that are not pure whose first operand is a result."""
 _WMMA_RESULTS = {("wmma", "load"), ("wmma", "mma")}
@@ -35,8 +40,11 @@ class CheckedLoads:
     loads: frozenset[int] = frozenset()
     used: set[Execution] = field(default_factory=set)
 
-    def execution_filter(self, machine: Machine, position: int) -> Callable[[np.ndarray], np.ndarray] | None:
-        """A function of the lanes of the next execution of a load: which of them use its value. None: all."""
+    def execution_filter(
+        self, machine: Machine, position: int, elements: int
+    ) -> Callable[[np.ndarray], np.ndarray] | None:
+        """A function of the lanes of the next execution of a load: which elements each of them uses, [lane, element].
+        None: all."""
         if position not in self.loads:
             return None
         count = np.zeros(machine.lanes, np.int64)
@@ -45,7 +53,8 @@ class CheckedLoads:
         def uses(lanes: np.ndarray) -> np.ndarray:
             numbers = zip((lanes + first).tolist(), count[lanes].tolist(), strict=False)
             count[lanes] += 1
-            return np.array([(position, lane, n) in self.used for lane, n in numbers], np.bool_)
+            rows = [[(position, lane, n, k) in self.used for k in range(elements)] for lane, n in numbers]
+            return np.array(rows, np.bool_).reshape(len(lanes), elements)
 
         return uses
 
@@ -54,13 +63,19 @@ class CheckedLoads:
 class _Origin:
     """The executions of loads that a value depends on: one, or those of other values."""
 
-    execution: Execution | None
+    execution: Execution | None = None
     parts: tuple[_Origin, ...] = ()
 
 
+def _join(parts: Iterable[_Origin]) -> _Origin | None:
+    """What a value depends on that depends on all of these."""
+    parts = tuple(dict.fromkeys(parts))
+    return parts[0] if len(parts) == 1 else _Origin(parts=parts) if parts else None
+
+
 class UseTracker:
-    """Follows the values of some loads through registers while a launch runs. `used`: the executions whose value
-    reached more than registers."""
+    """Follows the values of some loads through registers and local memory while a launch runs. `used`: the executions
+    whose value reached more than these."""
 
     def __init__(self, loads: frozenset[int]):
         self.loads = loads
@@ -71,11 +86,12 @@ class UseTracker:
         self.machine = machine
         self.counts = {load: np.zeros(machine.lanes, np.int64) for load in self.loads}
         self.origins: dict[str, dict[int, _Origin]] = {}
+        self.local: dict[tuple[int, int], _Origin] = {}  # by lane and byte
         self.seen: set[_Origin] = set()
 
     def observe(self, position: int, on: Lanes) -> None:
         """These lanes execute the instruction at a position."""
-        if position not in self.loads and not any(self.origins.values()):
+        if position not in self.loads and not self.local and not any(self.origins.values()):
             return
         machine, ins = self.machine, self.machine.kernel.instructions[position]
         lanes = machine.own[on]
@@ -85,17 +101,60 @@ class UseTracker:
             lanes = lanes[~guard if ins.negated else guard]
         results, sources = self._split(ins)
         if machine.is_pure(ins):
-            values = {lane: self._join(ins, sources, lane) for lane in self._reached_lanes(sources, lanes)}
+            values = {lane: self._result_origin(ins, sources, lane) for lane in self._reached_lanes(sources, lanes)}
             self._put(results, values, lanes)
             return
+        if ins.parts[0] == "st" and space_of(ins) == "local":
+            self._store(ins, lanes)
+            return
         self._use(sources, lanes)
-        first = machine.first_block * machine.width
-        if position in self.loads:
-            count = self.counts[position]
-            self._put(results, {k: _Origin((position, k + first, int(count[k]))) for k in lanes.tolist()}, lanes)
-            count[lanes] += 1
+        if ins.parts[0] in ("ld", "ldu"):
+            self._load(position, ins, lanes)
         else:
             self._put(results, {}, lanes)
+
+    def _store(self, ins: PtxInstruction, lanes: np.ndarray) -> None:
+        """Bytes of local memory depend on what is stored there."""
+        address, values = ins.operands
+        self._use(self._names((address,)), lanes)
+        for name, places in self._local_places(ins, address, values, lanes):
+            table = self.origins.get(name, {})
+            for lane, bytes_ in places:
+                for byte in bytes_:
+                    self.local.pop((lane, byte), None)
+                    if lane in table:
+                        self.local[lane, byte] = table[lane]
+
+    def _load(self, position: int, ins: PtxInstruction, lanes: np.ndarray) -> None:
+        """Registers depend on the execution of a load that is followed, and on bytes of local memory."""
+        result, address = ins.operands[:2]
+        first, counts = self.machine.first_block * self.machine.width, self.counts.get(position)
+        if space_of(ins) is None and "param" not in ins.name:  # any memory: what it loads is not known
+            self._use_origins([origin for (lane, _), origin in self.local.items() if lane in lanes])
+        for k, (name, places) in enumerate(self._local_places(ins, address, result, lanes)):
+            values: dict[int, _Origin | None] = {}
+            for lane, bytes_ in places:
+                stored = [origin for byte in bytes_ if (origin := self.local.get((lane, byte))) is not None]
+                if counts is not None:
+                    stored.append(_Origin((position, lane + first, int(counts[lane]), k)))
+                values[lane] = _join(stored)
+            self._put([name], values, lanes)
+        if counts is not None:
+            counts[lanes] += 1
+
+    def _local_places(
+        self, ins: PtxInstruction, address: str, operand: str, lanes: np.ndarray
+    ) -> Iterator[tuple[str, list[tuple[int, range]]]]:
+        """The registers of a load or store with, for each lane, the bytes of local memory that hold the element: none
+        of other memory."""
+        is_local = space_of(ins) == "local"
+        size = size_of(types_of(ins)[-1]) if is_local else 0
+        starts = self.machine.registers.address(address, ins)(lanes).tolist() if is_local else [0] * len(lanes)
+        for k, name in enumerate(vector(operand)):
+            yield (
+                name,
+                [(n, range(s + k * size, s + (k + 1) * size)) for n, s in zip(lanes.tolist(), starts, strict=True)],
+            )
 
     def _split(self, ins: PtxInstruction) -> tuple[list[str], list[str]]:
         """The registers that an instruction writes, and those that it reads; one that it may do both with is read."""
@@ -123,7 +182,7 @@ class UseTracker:
             if followed:
                 self.origins.setdefault(name, {}).update(followed)
 
-    def _join(self, ins: PtxInstruction, sources: list[str], lane: int) -> _Origin | None:
+    def _result_origin(self, ins: PtxInstruction, sources: list[str], lane: int) -> _Origin | None:
         """What the result of an instruction depends on, in a lane: of a choice, what is chosen."""
         origins = {s: self.origins[s][lane] for s in sources if lane in self.origins.get(s, ())}
         name = ins.parts[0]
@@ -134,8 +193,7 @@ class UseTracker:
             for operand in ins.operands[1:3]:
                 if operand not in origins and self._decides(ins, operand, lane):
                     return None
-        parts = tuple(dict.fromkeys(origins.values()))
-        return parts[0] if len(parts) == 1 else _Origin(None, parts) if parts else None
+        return _join(origins.values())
 
     def _decides(self, ins: PtxInstruction, operand: str, lane: int) -> bool:
         """Whether an operand alone decides the result: 0 of `and`, all ones of `or`."""
@@ -149,11 +207,14 @@ class UseTracker:
         """These registers reach memory, a branch or another thread."""
         for name in names:
             table = self.origins.get(name)
-            queue = [table[lane] for lane in lanes.tolist() if lane in table] if table else []
-            while queue:
-                origin = queue.pop()
-                if origin not in self.seen:
-                    self.seen.add(origin)
-                    queue += origin.parts
-                    if origin.execution is not None:
-                        self.used.add(origin.execution)
+            self._use_origins([table[lane] for lane in lanes.tolist() if lane in table] if table else [])
+
+    def _use_origins(self, queue: list[_Origin]) -> None:
+        """These values, and what they depend on, reach memory, a branch or another thread. Empties the list."""
+        while queue:
+            origin = queue.pop()
+            if origin not in self.seen:
+                self.seen.add(origin)
+                queue += origin.parts
+                if origin.execution is not None:
+                    self.used.add(origin.execution)
