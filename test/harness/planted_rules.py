@@ -34,6 +34,7 @@ class Planted:
 
 
 def _put(module: str, name: str, value: Any) -> None:
+    assert hasattr(import_module(module), name)  # else nothing is planted
     setattr(import_module(module), name, value)
 
 
@@ -155,7 +156,7 @@ def _unchecked() -> None:
     from fuzzing.pairs import judges
     from tir_mlir.passes.lower.memory import checks
 
-    checks._GATHERS = ("memref.store",)
+    checks.ComputedAccessOp = checks.MemrefStoreOp
     judges.build = partial(judges.build, cache=False)
 
 
@@ -193,7 +194,7 @@ RULES = {
         _first_of_a_data_loop, "bounds from data", "parallel,cache_read,reorder,compute_at,split", ""
     ),
     "unsigned numbers are signed": Planted(_signed_code, "unsigned", "split,vectorize", "expected", True),
-    "any scatter is a sum": Planted(_any_scatter_adds, "scattered", "reorder,split", "differs", first=100),
+    "any scatter is a sum": Planted(_any_scatter_adds, "scattered", "reorder,split", "expected", first=100),
     "parameters that may alias are distinct": Planted(
         _distinct, "may alias,stencil,elementwise,flip,mirrored,transpose", "reorder,merge,compute_at", "overlap"
     ),
