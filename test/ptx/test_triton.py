@@ -91,9 +91,9 @@ def test_a_promise_that_does_not_hold_is_an_access_outside():
         ptx.launch(text, "gelu", (3,), (128,), args)
 
 
-# name: the most instructions that ours may execute, of Triton's
+# name: the most instructions that ours may execute, of Triton's, which for the product depend on its version
 INSTRUCTIONS = {
-    "product of float16, 1024": 1.0, "softmax, 4096 x 1024": 1.8, "layer norm, 4096 x 1024": 0.5,
+    "product of float16, 1024": 1.5, "softmax, 4096 x 1024": 1.8, "layer norm, 4096 x 1024": 0.5,
     "transpose of float16, 2048": 3.8, "attention, 1024 x 64 (ours of float32)": 28,
 }  # fmt: skip
 
