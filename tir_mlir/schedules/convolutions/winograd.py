@@ -84,9 +84,9 @@ def _tiled_product(sch: Schedule, block: BlockHandle, epilogue: BlockHandle | No
     images = [p for p in sch.get_producers(block) if what.left in map(str, block_info(sch, p).writes)]
     if len(images) != 1 or epilogue is None or len(sch.get_consumers(block)) != 1:
         raise _not_tiled(info, "the left operand and the results must be computed by one block each")
-    (*_, n, y, x, o), after = what.result, block_info(sch, epilogue)
     if len(what.result) != 6 or what.result + what.sums != tuple(what.extents) or len(what.sums) != 1:
         raise _not_tiled(info, "it must have two positions, images, tiles of two axes, channels, and one sum")
+    (*_, n, y, x, o), after = what.result, block_info(sch, epilogue)
     images_count, high, wide, channels = (what.extents[a] or 0 for a in (n, y, x, o))
     results = [it.dom.extent or 0 for it in after.iter_vars]
     step = results[1] // max(1, high) if len(results) == 4 else 0

@@ -63,3 +63,9 @@ def test_without_panels_it_is_a_convolution():
     x, u = te.placeholder((1, 8, 8, 16), name="X"), te.placeholder((8, 4, 4, 16, 1), name="U")
     sch = Schedule(te.create_prim_func([x, u, nn.conv2d_winograd(x, u, 1)]))
     assert "winograd" not in schedules.auto(sch, threads=1).values()
+
+
+def test_of_one_axis_it_is_a_convolution():
+    x, w = te.placeholder((1, 2, 4), "float16", name="X"), te.placeholder((2, 3, 3), "float16", name="W")
+    sch = Schedule(te.create_prim_func([x, w, nn.conv1d_transpose(x, w, 2)]))
+    assert "winograd" not in schedules.auto(sch, threads=1).values()
