@@ -87,3 +87,11 @@ def test_round_half_away_is_cs() -> None:
         b = np.zeros(16, "float32")
         run(a, b)
         np.testing.assert_array_equal(b[:7], np.array([np.nan, 1, -1, 3, 0, -2, 1e10], "float32"))
+
+
+@pytest.mark.parametrize(("word", "wanted"), [("isnan", False), ("isinf", False), ("isfinite", True)])
+def test_integers_are_finite(word: str, wanted: bool) -> None:
+    mod = parse(PROGRAM.format(dtype="int8", value=f'T.Cast("float32", T.{word}(A[vi]))'))
+    b = np.full(16, 2, "float32")
+    build(mod)(np.arange(16, dtype="int8"), b)
+    np.testing.assert_array_equal(b, np.full(16, wanted))

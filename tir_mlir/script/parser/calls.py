@@ -254,8 +254,11 @@ def _pow(word: str, base: object, exponent: object) -> Expr:
 
 
 def _float_predicate(word: str, item: object) -> ScriptValue:
+    """Integers are finite."""
     dtype, exprs = _operands(word, (item,))
     answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
+    if not dtypes.is_float(dtype):
+        return ScriptValue(arithmetic.to_value(Const(word == "isfinite"), answer), answer)
     return ScriptValue(arithmetic.emit(_FLOAT_PREDICATES[word], arithmetic.to_value(exprs[0], dtype)), answer)
 
 
