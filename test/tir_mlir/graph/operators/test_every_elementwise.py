@@ -31,8 +31,9 @@ def graph_of(write: Callable[[GraphBuilder], Any]) -> Graph:
 
 @cache
 def operand_types(name: str) -> Sequence[str]:
-    """The types of operands that an operator takes."""
-    count = len(OPERATORS[name].operands)
+    """The types of the operands of an operator that have the shape of the result."""
+    operator = OPERATORS[name]
+    count = len(operator.operands) - len(operator.named)
     for types in (*([t] * count for t in ("float32", "int32", "bool")), ["bool", *["float32"] * (count - 1)]):
         try:
             graph_of(lambda b, types=types: call(b, name, [b.input(f"x{n}", (2,), t) for n, t in enumerate(types)]))
