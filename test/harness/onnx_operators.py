@@ -68,6 +68,8 @@ def model(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), inputs
 
 
+OF_LATER_VERSIONS = {("Dropout", 10), ("RoiAlign", 10), *((n, v) for n in ("LogSoftmax", "Softmax") for v in (7, 11))}
+"""Versions of operators that ONNX's own evaluator computes as later ones; ONNX Runtime has them."""
 Evaluator = Callable[[onnx.ModelProto, "dict[str, np.ndarray]"], "list[np.ndarray]"]
 
 
@@ -92,6 +94,8 @@ def verdict(
     name: str, case: Case, opset: int, evaluate: Evaluator = reference, casts: Sequence[int] = (), kind: int = 0
 ) -> tuple[str, str]:
     """("passes", ""), or "undefined", "refused", "wrong", "crashed", "no reference" with why."""
+    if evaluate is reference and (name, opset) in OF_LATER_VERSIONS:
+        return "no reference", "ONNX's own evaluator computes a later version"
     proto, inputs = model(name, case, opset, casts, kind)
     try:
         wanted = evaluate(proto, inputs)

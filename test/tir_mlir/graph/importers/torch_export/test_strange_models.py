@@ -25,11 +25,6 @@ class Counts(torch.nn.Module):
         return torch.zeros(int(x[0, 0].item())) + 1
 
 
-class Chooses(torch.nn.Module):
-    def forward(self, x):
-        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
-
-
 class Transforms(torch.nn.Module):
     def forward(self, x):
         return torch.sqrt(torch.fft.rfft(x)).abs()
@@ -45,13 +40,6 @@ class Draws(torch.nn.Module):
     [
         (Decides, "if x.sum() > 0:", "a decision that is known only when it runs", "torch.where(condition, a, b)"),
         (Counts, "int(x[0, 0].item())", "a number or a decision", "decide in Python"),
-        pytest.param(
-            Chooses,
-            "return torch.cond(",
-            "control flow on data",
-            "torch.where(condition, a, b)",
-            marks=pytest.mark.nightly,
-        ),
         (
             Transforms,
             "torch.sqrt(torch.fft.rfft(x))",
