@@ -1,4 +1,4 @@
-"""The memory of a process that makes many different programs: `python test/harness/memory_growth.py KIND COUNT EVERY`.
+"""The memory of a process that makes many different programs: `python -m harness.memory_growth KIND COUNT EVERY`.
 
 Prints the resident MiB after each EVERY programs, once the garbage collector has run.
 """

@@ -18,7 +18,8 @@ from tir_mlir.dialect.ir import enter_context, walk
 TO_BUFFERS = (
     "inline,symbol-dce,one-shot-bufferize{bufferize-function-boundaries=1 "
     "function-boundary-type-conversion=identity-layout-map},"
-    "buffer-results-to-out-params{modify-public-functions=1},func.func(math-expand-ops{ops=rsqrt}),convert-math-to-libm"
+    "buffer-results-to-out-params{modify-public-functions=1},func.func(math-expand-ops{ops=rsqrt}),convert-math-to-llvm,"
+    "convert-math-to-libm"
 )
 
 

@@ -125,13 +125,15 @@ def test_the_example_runs_on_every_target(name, tmp_path):
     cpu, graph = target.NAMES[name], mlp("n")
     build(graph, target=name, threads=1).export(tmp_path / "net")
     machine = EMULATED.get(cpu.arch)
-    triple = "x86_64-linux-musl" if machine is None else machine.triple
+    apple = "-apple-" in cpu.triple
+    triple = "aarch64-macos" if apple else "x86_64-linux-musl" if machine is None else machine.triple
+    linked = [] if apple else ["-static"]
     sources = [str(tmp_path / "net" / file) for file in ("example.c", "net.c", "net_kernels.o")]
     program = str(tmp_path / "example")
     toolchain.run(
-        "zig", ["cc", "-target", triple, "-static", "-fno-sanitize=all", *sources, "-o", program, "-lm"], timeout=1200
+        "zig", ["cc", "-target", triple, *linked, "-fno-sanitize=all", *sources, "-o", program, "-lm"], timeout=1200
     )
-    if (machine is None and cpu.hindrance) or (machine is not None and machine.path is None):
+    if apple or (machine is None and cpu.hindrance) or (machine is not None and machine.path is None):
         pytest.skip(f"{name} cannot run here")
     before = [] if machine is None else [str(machine.path), "-cpu", machine.cpu]
     args = [*before, program, str(tmp_path / "net" / "net.safetensors"), "5"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 BUILD = """
-import resource
+import re
+from pathlib import Path
 
 import numpy as np
 
@@ -25,11 +27,13 @@ graph = b.finish()
 weights = sum(array.nbytes for array in graph.weights.values()) / 1e6
 model = build(graph, threads=1)
 assert model.memory.weights <= 1.02e6 * weights
-print(weights, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)
+print(weights, int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024 / 1e6)
 """
-"""Ten weights of 17 MB, each scaled, transposed and put in panels."""
+"""Ten weights of 17 MB, each scaled, transposed and put in panels. The peak that `getrusage` gives is at least that of
+the process that started this one."""
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of a process is read from Linux")
 @pytest.mark.nightly
 def test_a_build_takes_little_more_than_both_copies_of_the_weights():
     done = subprocess.run([sys.executable, "-c", BUILD], check=True, capture_output=True, text=True)

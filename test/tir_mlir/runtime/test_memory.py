@@ -41,9 +41,9 @@ def test_code_is_freed_with_the_last_of_its_functions(cache):
 
 def growth(kind: str, count: int, every: int, cache: Path) -> list[float]:
     """The resident MiB of a new process after each `every` of `count` programs."""
-    script = ROOT / "test" / "harness" / "memory_growth.py"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(script), kind, str(count), str(every)],
+        [sys.executable, "-W", "ignore", "-m", "harness.memory_growth", kind, str(count), str(every)],
+        cwd=ROOT / "test",
         capture_output=True,
         text=True,
         env={**os.environ, "TIR_CACHE_DIR": str(cache)},
