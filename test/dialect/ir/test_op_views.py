@@ -57,6 +57,13 @@ def test_ops_are_matched_in_order(func):
     assert not matches(ops, views.ConstantOp, views.StoreOp)
 
 
+def test_the_view_that_mlir_has_of_a_function_is_one():
+    """Its `name` is that of the function."""
+    module = ir.Module.parse("func.func private @f()", context())
+    (view,) = module.body.operations
+    assert isa(view, views.FuncOp) and isa(view, views.CallOp, views.FuncOp) and not isa(view, views.CallOp)
+
+
 def test_an_interface_has_the_ops_of_its_classes(func):
     (load,) = views_in(func, views.LoadOp)
     for kind in (views.AffineLoadOp, views.ElementLoadOp, views.AffineAccessOp, views.AffineOp, views.AccessOp):

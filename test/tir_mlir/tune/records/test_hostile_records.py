@@ -105,3 +105,11 @@ def test_a_worker_takes_no_assembly_from_a_study():
     asm = 'llvm.inline_asm has_side_effects "ud2", "" : () -> ()\n affine.for'
     with pytest.raises(TuneError, match=r"it brings code of its own \(llvm.inline_asm\); fix: register an intrinsic"):
         program_of(text.replace("affine.for", asm, 1))
+
+
+def test_a_worker_calls_no_function_of_the_system_for_a_study():
+    text = str(Schedule(matmul(16, 16, 16)).mod.mlir)
+    foreign = text.replace("func.func @", "func.func private @system(memref<4xi8>)\n  func.func @", 1)
+    assert foreign != text
+    with pytest.raises(TuneError, match="it calls 'system', which is not a registered kernel; fix: register"):
+        program_of(foreign)
