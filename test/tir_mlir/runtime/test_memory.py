@@ -62,7 +62,8 @@ def test_300_kernels(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the resident size of a process is read from Linux")
 @pytest.mark.nightly
 def test_100_models(tmp_path):
-    """From the tenth model to the last: half a MiB each, of which a third is remembered across programs."""
+    """From the tenth model to the last: two thirds of a MiB each, of which a quarter is remembered across programs, in
+    tables of limited size; the rest are types and attributes, which MLIR keeps."""
     pytest.importorskip("torch")
     sizes = growth("models", 110, 10, tmp_path)
-    assert sizes[-1] - sizes[0] < 60, sizes
+    assert sizes[-1] - sizes[0] < 80, sizes
