@@ -49,7 +49,7 @@ CODE = {
     ("int8", "neon_dotprod"): r"sdot\tv\d+\.4s, v\d+\.16b, v\d+\.4b\[0\]",
     ("int8", "sapphire_rapids"): r"tdpbssd",
     ("int8", "zen4"): r"vpdpbusd\s.*%zmm",
-    ("int8", "neon_i8mm"): r"sdot\tv\d+\.4s",
+    ("int8", "neon_i8mm"): r"smmla\tv\d+\.4s, v\d+\.16b, v\d+\.16b",
     ("int8", "rvv"): r"vw?macc\.v[vx]\tv\d+",
     ("int8", "wasm_simd"): r"i32x4\.dot_i16x8_s",
 }
