@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mlir import ir
+from mlir.dialects import builtin
 
 from tir_mlir.dialect.incremental.nests import FunctionContents, NestSummary, read_function, read_nest
 from tir_mlir.dialect.ir import (
@@ -347,12 +348,19 @@ def copy_with(live: LiveModule, contents: Sequence[FunctionContents], functions:
         tops.append(list(copies.values()))
         for op in tops[-1]:
             body.append(op)
-        grave = ir.Module.create(ir.Location.unknown())  # what is left may use each other's values, in any order
-        for op in _ops_of(body)[: -len(tops[-1])]:
-            grave.body.append(op)
+        _erase_together(_ops_of(body)[: -len(tops[-1])], module)
     result = LiveModule(module, tops)
     result.know(contents)
     return result
+
+
+def _erase_together(erased: Iterable[ir.Operation], module: ir.Module) -> None:
+    """Erase ops that use each other's values, in any order. Until then they stay in their module: if an interrupt let
+    that go before them, MLIR would abort, as they use its values."""
+    grave = builtin.ModuleOp(loc=ir.Location.unknown(), ip=ir.InsertionPoint(module.body))
+    for op in erased:
+        grave.body.append(op)
+    grave.operation.erase()
 
 
 # --- the journal ------------------------------------------------------------------------------------------------------
