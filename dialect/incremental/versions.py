@@ -209,6 +209,8 @@ class Version:
     def take_back(self, later: Version) -> None:
         """Have the module again after a step that ended without an edit; after another one, it is made again."""
         live = later._live
+        if later.contents is not self.contents:  # recorded: its nests are all known, but not those of this version
+            return
         if self._later is later and live is not None and self.contents is not None and live.has_its_functions():
             bodies = zip(live.bodies, self.contents, strict=True)
             if len(live.nest_of) == sum(len(c.body) for c in self.contents) and all(

@@ -7,6 +7,7 @@ import pytest
 from mlir import ir
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.incremental import Version
 from tir_mlir.dialect.incremental.versions import LiveModule
 from tir_mlir.dialect.ir import memo, visit
 from tir_mlir.examples import matmul as chapter
@@ -50,6 +51,15 @@ def test_an_interrupted_step_did_not_happen(monkeypatch, place, name):
     assert sch.get(x).name == "x"
     sch.split(x, [None, 4])
     assert sch.verify()
+
+
+def test_a_step_interrupted_when_its_version_is_known_did_not_happen(monkeypatch):
+    """Between the verification of a step and its record in the trace."""
+    (sch, x), known = begun(), Version.record
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Version, "record", lambda *arguments: known(*arguments) or stop())
+        sch.split(x, [None, 4])
+    assert state(sch) == state(begun()[0])
 
 
 def test_an_interrupt_while_a_version_is_made_again(monkeypatch):
