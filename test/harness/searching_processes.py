@@ -16,12 +16,23 @@ SPREAD = (0, 1, 2, 3)
 GRACE = 1
 PATIENCE = 600
 """A grace that no process passes that stands still on a busy machine."""
+SLOWLY = "TEST_SEARCH_SLOWLY"
+"""The variable of the environment with the path of a file: while it is there, `paced` takes its time."""
+PACE = 3.0
+"""Seconds."""
 
 
 def space(sch: Any) -> None:
     """65536 candidates."""
     for n in range(8):
         sch.sample_categorical(SPREAD, [1 / len(SPREAD)] * len(SPREAD), name=f"B.x{n}")
+
+
+def paced(sch: Any) -> None:
+    """The same; a search in it does not end soon while the file `SLOWLY` is there, however fast the machine is."""
+    if os.path.exists(os.environ.get(SLOWLY, "")):
+        time.sleep(PACE)
+    space(sch)
 
 
 def seconds(decisions: dict[str, int]) -> float:
