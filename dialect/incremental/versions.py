@@ -405,9 +405,9 @@ class StepJournal(Journal):
             if not nest.saved:
                 nest.saved.append(SavedNest.copy_of(top, self.nest))
             self.touched[top] = nest
-            del self.live.nest_of[top]
             for result in top.results:
                 self.add_users(result)
+            del self.live.nest_of[top]  # after its users: an interrupt leaves none that uses what is made again
         elif top.parent is None and top == self.live.module.operation:
             self.before.keep()
             self.whole = True

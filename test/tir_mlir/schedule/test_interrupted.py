@@ -7,9 +7,9 @@ import pytest
 from mlir import ir
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.incremental import Version
+from tir_mlir.dialect.incremental import StepJournal, Version
 from tir_mlir.dialect.incremental.versions import LiveModule
-from tir_mlir.dialect.ir import memo, visit
+from tir_mlir.dialect.ir import enter_context, memo, visit
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.passes.schedule.legality import every_step
 from tir_mlir.schedule import executor
@@ -72,6 +72,22 @@ def test_an_interrupt_while_a_version_is_made_again(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             sch.mod.text()
     assert state(sch) == state(begun()[0])
+
+
+def test_an_interrupt_before_the_users_of_an_edited_buffer_are_saved():
+    class Interrupted(StepJournal):
+        add_users = stop
+
+    sch = Schedule(chapter.matmul(8, 8, 8))
+    sch.cache_write("matmul", 0, "local")
+    with enter_context():
+        version = Version(ir.Module.parse(str(sch.mod.mlir)), True)
+        before, later = str(version.module), version.begin()
+        assert version.is_moved
+        with pytest.raises(KeyboardInterrupt), Interrupted(later, version) as journal:
+            journal.add(later.live.tops[0][0])
+        version.take_back(later)
+        assert str(version.module) == before
 
 
 class Moment:
