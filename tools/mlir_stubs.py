@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "build" / "typings"
 STUBS = ("_mlir_libs/_mlir/__init__", "_mlir_libs/_mlir/ir", "_mlir_libs/_mlir/passmanager")
-DIALECTS = ("affine", "arith", "bufferization", "func", "llvm", "math", "memref", "scf", "tensor", "vector")
+DIALECTS = ("affine", "arith", "bufferization", "builtin", "func", "llvm", "math", "memref", "scf", "tensor", "vector")
 """Those that some file imports, linalg excepted: its functions are made by decorators."""
 
 REPAIRS = (

@@ -67,7 +67,7 @@ V = TypeVar("V", bound=TypedOp)
 
 def isa(op: ir.Operation | ir.OpView, kind: type[TypedOp], *others: type[TypedOp]) -> bool:
     """Whether an op has a class, or one of several."""
-    name = op.name  # that MLIR's own view of a function has is the function's, an attribute
+    name = op.name  # of MLIR's own view of a function: the name of the function, an attribute
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         name = op.operation.name
     return name in kind.names or (bool(others) and any(name in other.names for other in others))
