@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
 
 Execution = tuple[int, int, int, int]
-"""An element as a thread loads it: the position of the load, the thread in the grid, the how manieth time, the index of
-the element."""
+"""An element as a thread loads it: the position of the load, the thread in the grid, how often it did so before, and
+the index of the element."""
 _WITH_RESULT = frozenset("ld ldu atom shfl vote match redux activemask elect ldmatrix movmatrix mma".split())
 """Instructions that are not pure whose first operand is a result."""
 _WMMA_RESULTS = {("wmma", "load"), ("wmma", "mma")}
@@ -117,10 +117,10 @@ class UseTracker:
         """Bytes of local memory depend on what is stored there."""
         address, values = ins.operands
         self._use(self._names((address,)), lanes)
-        for name, places in self._local_places(ins, address, values, lanes):
+        for name, spans in self._local_spans(ins, address, values, lanes):
             table = self.origins.get(name, {})
-            for lane, bytes_ in places:
-                for byte in bytes_:
+            for lane, span in spans.items():
+                for byte in span:
                     self.local.pop((lane, byte), None)
                     if lane in table:
                         self.local[lane, byte] = table[lane]
@@ -129,32 +129,32 @@ class UseTracker:
         """Registers depend on the execution of a load that is followed, and on bytes of local memory."""
         result, address = ins.operands[:2]
         first, counts = self.machine.first_block * self.machine.width, self.counts.get(position)
-        if space_of(ins) is None and "param" not in ins.name:  # any memory: what it loads is not known
-            self._use_origins([origin for (lane, _), origin in self.local.items() if lane in lanes])
-        for k, (name, places) in enumerate(self._local_places(ins, address, result, lanes)):
+        if space_of(ins) is None and "param" not in ins.name:  # any memory: which bytes it loads is not asked
+            self._use_origins(origin for (lane, _), origin in self.local.items() if lane in lanes)
+        for k, (name, spans) in enumerate(self._local_spans(ins, address, result, lanes)):
             values: dict[int, _Origin | None] = {}
-            for lane, bytes_ in places:
-                stored = [origin for byte in bytes_ if (origin := self.local.get((lane, byte))) is not None]
+            for lane, span in spans.items():
+                origins = [self.local[lane, byte] for byte in span if (lane, byte) in self.local]
                 if counts is not None:
-                    stored.append(_Origin((position, lane + first, int(counts[lane]), k)))
-                values[lane] = _join(stored)
+                    origins.append(_Origin((position, lane + first, int(counts[lane]), k)))
+                values[lane] = _join(origins)
             self._put([name], values, lanes)
         if counts is not None:
             counts[lanes] += 1
 
-    def _local_places(
+    def _local_spans(
         self, ins: PtxInstruction, address: str, operand: str, lanes: np.ndarray
-    ) -> Iterator[tuple[str, list[tuple[int, range]]]]:
-        """The registers of a load or store with, for each lane, the bytes of local memory that hold the element: none
-        of other memory."""
-        is_local = space_of(ins) == "local"
-        size = size_of(types_of(ins)[-1]) if is_local else 0
-        starts = self.machine.registers.address(address, ins)(lanes).tolist() if is_local else [0] * len(lanes)
+    ) -> Iterator[tuple[str, dict[int, range]]]:
+        """The registers of a load or store, each with the bytes of local memory of its element by lane: none of another
+        memory."""
+        numbers = lanes.tolist()
+        size, starts = 0, [0] * len(numbers)
+        if space_of(ins) == "local":
+            size = size_of(types_of(ins)[-1])
+            starts = self.machine.registers.address(address, ins)(lanes).tolist()
         for k, name in enumerate(vector(operand)):
-            yield (
-                name,
-                [(n, range(s + k * size, s + (k + 1) * size)) for n, s in zip(lanes.tolist(), starts, strict=True)],
-            )
+            spans = [range(start + k * size, start + (k + 1) * size) for start in starts]
+            yield name, dict(zip(numbers, spans, strict=True))
 
     def _split(self, ins: PtxInstruction) -> tuple[list[str], list[str]]:
         """The registers that an instruction writes, and those that it reads; one that it may do both with is read."""
@@ -207,10 +207,12 @@ class UseTracker:
         """These registers reach memory, a branch or another thread."""
         for name in names:
             table = self.origins.get(name)
-            self._use_origins([table[lane] for lane in lanes.tolist() if lane in table] if table else [])
+            if table:
+                self._use_origins(table[lane] for lane in lanes.tolist() if lane in table)
 
-    def _use_origins(self, queue: list[_Origin]) -> None:
-        """These values, and what they depend on, reach memory, a branch or another thread. Empties the list."""
+    def _use_origins(self, origins: Iterable[_Origin]) -> None:
+        """These values, and what they depend on, reach memory, a branch or another thread."""
+        queue = list(origins)
         while queue:
             origin = queue.pop()
             if origin not in self.seen:

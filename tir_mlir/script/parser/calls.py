@@ -254,7 +254,7 @@ def _pow(word: str, base: object, exponent: object) -> Expr:
 
 
 def _float_predicate(word: str, item: object) -> ScriptValue:
-    """Integers are finite."""
+    """Whether a number is NaN, infinite or finite: integers are finite."""
     dtype, exprs = _operands(word, (item,))
     answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
     if not dtypes.is_float(dtype):
